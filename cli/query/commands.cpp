@@ -16,7 +16,9 @@ const std::vector<Command>& commands() {
       {"check", "For CI: exit with 1 if a condition of --fail-on is met, with 2 if the recording cannot tell",
        check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
       {"export",
-       "Every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv)",
+       "Every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv); or "
+       "a "
+       "timeline for trace viewers (--format perfetto, chrome or kineto)",
        export_calls, nullptr, 0},
       {"sql", "Run your own SELECT: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
       {"shell", "Open the recording in sqlite3, for reading", open_shell, nullptr, 0},

@@ -9,10 +9,14 @@
 namespace fade::query {
 namespace {
 
-Result<NamedRows> rows_from(Statement& statement) {
+std::shared_ptr<const NamedRow::Names> names_of(const Statement& statement) {
   NamedRow::Names names;
   for (int i = 0; i < statement.columns(); ++i) names.push_back(statement.column_name(i));
-  const auto shared = std::make_shared<const NamedRow::Names>(std::move(names));
+  return std::make_shared<const NamedRow::Names>(std::move(names));
+}
+
+Result<NamedRows> rows_from(Statement& statement) {
+  const auto shared = names_of(statement);
   auto rows = statement.all();
   if (!rows) return tl::unexpected(rows.error());
   NamedRows out;
@@ -33,6 +37,22 @@ const table::Value& NamedRow::at(std::string_view column) const {
 std::string NamedRow::text(std::string_view column) const { return table::printable(raw(column)); }
 std::string NamedRow::raw(std::string_view column) const { return table::raw_text(at(column)); }
 std::int64_t NamedRow::number(std::string_view column) const { return integer(at(column)); }
+
+void NamedRow::each(const std::function<void(std::string_view, const table::Value&)>& use) const {
+  for (std::size_t i = 0; i < cells_.size(); ++i) use((*names_)[i], cells_[i]);
+}
+
+Result<void> for_each_row(Statement& statement, const std::function<Result<void>(const NamedRow&)>& use) {
+  const auto names = names_of(statement);
+  for (;;) {
+    auto row = statement.step();
+    if (!row) return tl::unexpected(row.error());
+    if (!*row) return {};
+    Row cells;
+    for (int i = 0; i < statement.columns(); ++i) cells.push_back(statement.value(i));
+    if (auto done = use(NamedRow(names, std::move(cells))); !done) return done;
+  }
+}
 
 Result<NamedRows> named_rows(const Context& context, Recording& recording, std::string_view sql,
                              const std::vector<Binding>& more) {

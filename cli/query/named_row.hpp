@@ -1,6 +1,7 @@
 // The rows of pages. Cells are asked for by name, and the SQL stands in schema/reports/page_*.sql.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -23,6 +24,7 @@ class NamedRow {
   std::string raw(std::string_view column) const;         // as stored; empty for NULL
   std::int64_t number(std::string_view column) const;     // a fraction is cut off; 0 if it is no number
   const table::Value& at(std::string_view column) const;  // NULL if there is no such column
+  void each(const std::function<void(std::string_view column, const table::Value&)>& use) const;
 
  private:
   std::shared_ptr<const Names> names_;  // of all rows of a statement
@@ -42,6 +44,9 @@ Result<NamedRows> named_rows(const Context& context, Recording& recording, std::
 // The rows of `sql` for a session; NULL means all. Filters are NULL.
 Result<NamedRows> named_rows(Recording& recording, std::string_view sql, const table::Value& session,
                              const std::vector<Binding>& more = {});
+
+// The rows of the statement one by one, so that only one is in memory. `use` ends this with an error.
+Result<void> for_each_row(Statement& statement, const std::function<Result<void>(const NamedRow&)>& use);
 
 // The SQL of the report with the conditions of the session and of the filters that the user gave.
 std::string filtered_sql(const Context& context, const Recording& recording, std::string_view report);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -23,8 +24,10 @@
 #include "cli/query/named_row.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/pager.hpp"
+#include "cli/query/part_file.hpp"
 #include "cli/query/questions.hpp"
 #include "cli/query/target.hpp"
+#include "cli/query/timeline_formats.hpp"
 #include "cli/query/user_lines.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
@@ -201,6 +204,17 @@ std::unique_ptr<Pager> make_pager(const Context& context, const Target& target) 
   return command.empty() ? nullptr : std::make_unique<Pager>(std::move(command), STDOUT_FILENO, terminal.rows);
 }
 
+// The format of a viewer, by --format or by the ending of --output; only export has these.
+Result<void> choose_timeline(Settings& settings, const Target& target) {
+  const bool is_export = target.command && target.command->name == "export";
+  if (!settings.timeline_format.empty() && !is_export)
+    return usage("only export has the format " + settings.timeline_format, {},
+                 "fade-query export --format " + settings.timeline_format);
+  if (is_export && !settings.format && settings.timeline_format.empty())
+    settings.timeline_format = timeline_format_of(settings.output);
+  return {};
+}
+
 // The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
 Result<int> run(Settings& settings, const cli::Invocation& invocation, int& failure_status) {
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
@@ -209,6 +223,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   if (!settings.stack_format.empty() && !(target->command && target->command->name == "flame"))
     return usage("only flame has the format " + settings.stack_format, {},
                  "fade-query flame --format " + settings.stack_format);
+  if (auto fine = choose_timeline(settings, *target); !fine) return tl::unexpected(fine.error());
   if (target->command) failure_status = target->command->failure_status;
   if (auto fine = check_ending(settings); !fine) return tl::unexpected(fine.error());
   auto path = choose_recording(*target);
@@ -219,7 +234,13 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
     if (!opened) return tl::unexpected(opened.error());
     file = std::move(*opened);
   }
-  const int fd = file ? file.get() : STDOUT_FILENO;
+  std::optional<PartFile> part;
+  if (file && !settings.timeline_format.empty()) {
+    auto made = PartFile::beside(file, settings.output);
+    if (!made) return drop_if_empty(file, settings), tl::unexpected(made.error());
+    part.emplace(std::move(*made));
+  }
+  const int fd = part ? part->fd() : file ? file.get() : STDOUT_FILENO;
   table::FdBytes direct(fd, file ? settings.output : "standard output");
   Context context{settings, target->words, *path, !target->path.empty(), {}};
   context.output.bytes = &direct;
@@ -235,7 +256,10 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
     drop_if_empty(file, settings);
     return tl::unexpected(done.error());
   }
-  if (auto done = pager ? pager->finish() : direct.flush(); !done) return tl::unexpected(done.error());
+  auto done = pager ? pager->finish() : direct.flush();
+  if (done && part) done = part->finish();
+  if (!done && part) drop_if_empty(file, settings);
+  if (!done) return tl::unexpected(done.error());
   return context.status;
 }
 

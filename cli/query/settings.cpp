@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/glob.hpp"
+#include "cli/query/timeline_formats.hpp"
 
 namespace fade::query {
 namespace {
@@ -25,6 +26,7 @@ constexpr std::array<std::string_view, 2> kStackFormats{"collapsed", "speedscope
 std::vector<std::string_view> format_names() {
   std::vector<std::string_view> out{table::format_words().begin(), table::format_words().end()};
   out.insert(out.end(), kStackFormats.begin(), kStackFormats.end());
+  for (const TimelineFormat& format : timeline_formats()) out.push_back(format.word);
   return out;
 }
 
@@ -33,7 +35,9 @@ cli::Choice format_choice(Settings& to) {
   return {format_names(), [&to](std::size_t i) {
             const std::string_view word = format_names()[i];
             to.format = table::format_from_word(word);
-            to.stack_format = to.format ? std::string_view{} : word;
+            const bool is_timeline = find_timeline_format(word) != nullptr;
+            to.timeline_format = is_timeline ? word : std::string_view{};
+            to.stack_format = to.format || is_timeline ? std::string_view{} : word;
           }};
 }
 
@@ -65,7 +69,9 @@ std::optional<table::Format> wanted_format(const Settings& settings) {
 Result<void> check_ending(const Settings& settings) {
   const std::string_view name = base_name(settings.output);
   const std::size_t dot = name.rfind('.');
-  if (settings.format || !settings.stack_format.empty() || dot == std::string_view::npos || dot == 0) return {};
+  if (settings.format || !settings.stack_format.empty() || !settings.timeline_format.empty() ||
+      dot == std::string_view::npos || dot == 0)
+    return {};
   const std::string_view ending = name.substr(dot);
   if (settings.output.starts_with("/dev/") || std::ranges::find(kEndings, ending, &Ending::ending) != kEndings.end())
     return {};
@@ -80,7 +86,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
   return {
       {out, "-f,--format", "FORMAT",
        "table, tsv, csv, json, jsonl, markdown or line [tables: table on a terminal, else tsv]; flame: also collapsed, "
-       "speedscope",
+       "speedscope; export: jsonl, json, csv, tsv, perfetto, chrome, kineto",
        format_choice(to), Shown::Help},
       {out, "--columns", "A,B", "only these columns, in this order", List{&to.columns}, Shown::Help},
       {out, "--no-header", "", "no line with the names of the columns", Flag{&to.no_header}},
@@ -111,6 +117,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {filters, "--from", "TIME", "not before TIME since the start of the recording: 500ms, 30s, 5m",
        Time{&to.from_ns}},
       {filters, "--to", "TIME", "before TIME since the start of the recording", Time{&to.to_ns}},
+      {filters, "--step", "N[-M]", "export to viewers: only the time of step N, or of steps N to M", Text{&to.step}},
       {filters, "--session", "N", "of an appended recording: number or all [the newest]", Text{&to.session}},
       {filters, "--stack", "ID", "stacks, flame, calls: only those with this stack", Number{&to.stack, 1}},
       {filters, "--weight", "WHAT",
@@ -159,6 +166,7 @@ std::vector<Parameter> parameters(const Settings& s) {
       {"merge", "--merge", value_of(s.merge)},
       {"slow", "--slow", value_of(s.slow)},
       {"by_line", "--by-line", value_of(s.by_line)},
+      {"step", "--step", value_of(s.step)},
       {"fail_on", "--fail-on", value_of(joined(s.fail_on, ","))},
   };
 }

@@ -36,6 +36,8 @@ struct Settings {  // one command line: a field is the value of one option, and 
   std::vector<std::string> fail_on;  // check; empty: the usual ones
   std::string weight;                // of stacks: time, calls, bytes, peak or leaks; empty: time
   std::string stack_format;          // flame: collapsed or speedscope
+  std::string timeline_format;       // export: perfetto, chrome or kineto
+  std::string step;                  // export to viewers: the number of a step, or two: "5-8"
   bool errors = false, unfinished = false, peak = false, merge = false, by_line = false, slow = false;
 };
 
