@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 
 #include "base/log.hpp"
 #include "cli/query/doubts.hpp"

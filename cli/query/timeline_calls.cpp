@@ -1,5 +1,6 @@
 // The calls of a timeline: a slice each on their thread. A launch is an instant on its stream as well: the moment when
 // the host asked for it.
+#include <algorithm>
 #include <array>
 
 #include "cli/query/report.hpp"

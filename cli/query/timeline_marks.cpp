@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/path.hpp"
+#include "base/glob.hpp"
 #include "cli/query/report.hpp"
 #include "cli/query/timeline_source.hpp"
 #include "schema/schema.hpp"
