@@ -134,7 +134,7 @@ void BreakpointCapture::read_arguments(Thread& thread, const Entry& entry, const
   if (!is_recorded(entry)) return;
   book_.number(thread, call.record);
   arguments_.read_inputs(entry, thread.memory(), call);
-  if (entry.needs.kernel_names) kernels_.name(thread, *entry.probe, call);
+  if (entry.needs.kernel_names) kernels_.name(thread, *entry.probe, call.record, call.payload);
 }
 
 // The stopped thread is at a return address of calls. Innermost first: several calls end if a function jumped into
@@ -163,7 +163,7 @@ EndedCall BreakpointCapture::returned(Thread& thread, OpenCall call, const Regis
     succeeded(thread, entry, call);
     if (entry.needs.table) ended.table = table_given(*entry.probe, call.record, call.payload);
   }
-  book_.complete(std::move(call));
+  book_.complete(call);
   return ended;
 }
 

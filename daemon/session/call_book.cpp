@@ -65,24 +65,30 @@ std::optional<OpenCall> CallBook::take_left(Thread& thread, std::uint32_t entry,
   return call;
 }
 
-void CallBook::complete(OpenCall call) {
-  if (call.record.id != 0) complete_.push_back({call.record, std::move(call.payload)});
+void CallBook::complete(const CallRecord& record, std::span<const std::byte> payload) {
+  if (record.id == 0) return;
+  CallRecord& kept = complete_.emplace_back(record);
+  kept.payload_at = static_cast<std::uint32_t>(payload_.size());
+  kept.payload_size = static_cast<std::uint32_t>(payload.size());
+  payload_.insert(payload_.end(), payload.begin(), payload.end());
 }
 
 void CallBook::close(OpenCall call, std::uint16_t flags) {
   call.record.flags |= flags;
   call.record.exit_ns = clock_.now();
-  complete(std::move(call));
+  complete(call);
 }
 
 bool CallBook::flush(std::int64_t held_ns) {
-  const bool any = !complete_.empty();
-  for (Complete& call : complete_) {
-    call.record.held_ns = held_time(call.record.held_ns + held_ns);
-    sink_.call(call.record, call.payload);
+  if (complete_.empty()) return false;
+  const std::span<const std::byte> payload(payload_);
+  for (CallRecord& record : complete_) {
+    record.held_ns = held_time(record.held_ns + held_ns);
+    sink_.call(record, payload.subspan(record.payload_at, record.payload_size));
   }
   complete_.clear();
-  return any;
+  payload_.clear();
+  return true;
 }
 
 void CallBook::thread_ended(Thread& thread, bool process_ended) {

@@ -37,27 +37,29 @@ class CallBook {
   // The time of a call that begins now, from a clock that shows `ns`: not before that of a call with a lower id.
   std::int64_t entry_time(std::int64_t ns) { return last_entry_ns_ = std::max(last_entry_ns_, ns); }
   // A call has ended. Calls without an id (resolvers, and calls while nothing is recorded) are dropped.
-  void complete(OpenCall call);
+  void complete(const OpenCall& call) { complete(call.record, call.payload); }
+  void complete(const CallRecord& record, std::span<const std::byte> payload);
   // The same without a return; `flags` say why.
   void close(OpenCall call, std::uint16_t flags);
   // Sends the calls that are complete. `held_ns`: how long the stop held the thread that completed them.
   // Returns true if there were any.
   bool flush(std::int64_t held_ns = 0);
+  // Tests if a call with that stack pointer, which begins and ends now, leaves all open calls as they are.
+  static bool is_innermost(const Thread& thread, RemoteAddr sp) {
+    return thread.calls.empty() || sp < thread.calls.all().back().sp;
+  }
   // Closes the open calls of the thread.
   void thread_ended(Thread& thread, bool process_ended);
 
  private:
-  struct Complete {
-    CallRecord record;
-    std::vector<std::byte> payload;
-  };
   static void forget_open(Thread& thread, RemoteAddr sp);
   void close_unwound(Thread& thread, const CallFrame& frame, const Memory& memory);
 
   EventSink& sink_;
   const SessionClock& clock_;
   const StackOf stack_of_;
-  std::vector<Complete> complete_;
+  std::vector<CallRecord> complete_;
+  std::vector<std::byte> payload_;  // of the complete calls
   std::vector<OpenCall> returned_;
   CallId last_ = 0;
   std::int64_t last_entry_ns_ = 0;

@@ -15,19 +15,21 @@ std::uint64_t CalledKernels::launched_around(const Thread& thread) {
   return kernel ? argument(*probe, *kernel, outer) : 0;
 }
 
-void CalledKernels::name(Thread& thread, const probes::Probe& probe, const OpenCall& call) {
+void CalledKernels::name(const Thread& thread, const probes::Probe& probe, const CallRecord& call,
+                         probes::Payload payload) {
   Program& program = *thread.inferior->program;
   const ProcessId process = thread.inferior->id;
   const auto used = [&](std::uint64_t kernel) { names_.used(program, process, thread.tid, kernel, symbols_); };
   if (probe.kind == probes::Kind::GetFunction) {
-    if (const probes::Parameter* object = probe.with_role(probes::Role::Address)) used(argument(probe, *object, call));
+    if (const probes::Parameter* object = probe.with_role(probes::Role::Address))
+      used(probes::argument(probe, *object, call, payload));
   } else if (const probes::Parameter* kernel =
                  probe.kind == probes::Kind::Launch ? probe.with_role(probes::Role::Kernel) : nullptr) {
-    const std::uint64_t handle = argument(probe, *kernel, call);
+    const std::uint64_t handle = probes::argument(probe, *kernel, call, payload);
     used(handle);
     if (const std::uint64_t outer = launched_around(thread)) names_.same(program, process, handle, outer);
   } else {
-    for (const probes::KernelUse& use : probes::kernels_used(probe, call.record, call.payload)) used(use.kernel);
+    for (const probes::KernelUse& use : probes::kernels_used(probe, call, payload)) used(use.kernel);
   }
 }
 

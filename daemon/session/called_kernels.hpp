@@ -12,7 +12,7 @@ class CalledKernels {
       : functions_(functions), symbols_(symbols), names_(sink) {}
 
   // The stopped thread enters `call`: its arguments are read, and it is not open yet.
-  void name(Thread& thread, const probes::Probe& probe, const OpenCall& call);
+  void name(const Thread& thread, const probes::Probe& probe, const CallRecord& call, probes::Payload payload);
 
  private:
   std::uint64_t launched_around(const Thread& thread);

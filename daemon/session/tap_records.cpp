@@ -12,7 +12,7 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kAtOnce = 1024;  // records of one ring
+constexpr std::size_t kAtOnce = 256;  // records of one ring
 constexpr std::size_t kMostInRing = TapRings::kLayout.size / tap::RingLayout::kGranule;
 constexpr std::int64_t kTimePeriod = 1'000'000'000;  // ns; the kernel steers its clock
 constexpr const char* kClockSource = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -65,7 +65,8 @@ TapRecords::TapRecords(const Parts& parts)
       sites_(parts.books.sites),
       effects_(parts.effects),
       breakpoints_(parts.breakpoints),
-      kernels_(sink_, functions_, parts.books.symbols) {}
+      kernels_(sink_, functions_, parts.books.symbols),
+      leaves_({functions_, parts.books, effects_, kernels_}) {}
 
 Result<void> TapRecords::begin() {
   auto usable = tap::TscClock::usable(read_bounded("/proc/cpuinfo", 1 << 20).value_or(""),
@@ -75,7 +76,7 @@ Result<void> TapRecords::begin() {
 }
 
 void TapRecords::complete_failed(TapThread& ring) {
-  for (OpenCall& call : std::exchange(ring.failed, {})) book_.complete(std::move(call));
+  for (OpenCall& call : std::exchange(ring.failed, {})) book_.complete(call);
 }
 
 void TapRecords::take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr sp, const Registers& at_return) {
@@ -84,7 +85,7 @@ void TapRecords::take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr s
   OpenCall call = std::move(*it);
   ring.failed.erase(it);
   call.record.stack = stacks_.at_return(thread, at_return, at_return.ip());
-  book_.complete(std::move(call));
+  book_.complete(call);
 }
 
 void TapRecords::keep_time() {
@@ -121,15 +122,34 @@ std::vector<Inferior*> TapRecords::drain() {
     if (source.ring->is_broken && source.thread) spoiled.push_back(source.thread->inferior);
   std::erase_if(heap, [](Source& source) { return !source.refill(); });
   std::make_heap(heap.begin(), heap.end());
+  leaves_.begin();
   while (!heap.empty() && heap.front().record().tsc <= until) {
     std::pop_heap(heap.begin(), heap.end());
     Source& first = heap.back();
-    handle(first);
-    ++first.ring->next;
+    handle_until(first, heap.size() > 1 ? std::min(until, heap.front().record().tsc) : until);
     if (first.refill()) std::push_heap(heap.begin(), heap.end());
     else heap.pop_back();
   }
   return spoiled;
+}
+
+// The records of one ring that were read, up to a time.
+void TapRecords::handle_until(Source& source, std::uint64_t until) {
+  while (source.ring->has_record() && source.record().tsc <= until) {
+    const bool is_leaf = take_leaf(source, until);
+    if (!is_leaf) handle(source);
+    source.ring->next += is_leaf ? 2 : 1;
+  }
+}
+
+bool TapRecords::take_leaf(const Source& source, std::uint64_t until) {
+  TapThread& ring = *source.ring;
+  const tap::Record& entry = source.record();
+  if (!recording_ || !source.thread || entry.kind != tap::RecordKind::Entry || ring.next + 1 == ring.records.size())
+    return false;
+  const tap::Record& exit = ring.records[ring.next + 1];
+  return exit.kind != tap::RecordKind::Entry && exit.tsc <= until &&
+         leaves_.take(*source.thread, ring, entry, exit, *time_);
 }
 
 void TapRecords::lose(const char* why) { sink_.notice(Drop{.at = clock_.now(), .n = 1, .reason = why}); }
@@ -161,8 +181,7 @@ void TapRecords::entered(Thread& thread, TapThread& ring, const tap::Record& rec
   call.record.function = entry.function;
   call.record.thread = thread.id;
   call.record.flags = kTapped;
-  if (const std::size_t words = entry.needs.stack_words; words > 0)
-    append_piece(call.payload, {.kind = PieceKind::Stack}, std::as_bytes(std::span(record.stack).first(words)));
+  append_tap_pieces(call.payload, entry, record);
   call.record.caller = caller_of(thread, call.return_address);
   const auto stack = std::ranges::find_if(
       ring.stacks, [&](const auto& taken) { return taken.sp == record.sp && taken.entry == cell.entry; });
@@ -171,7 +190,7 @@ void TapRecords::entered(Thread& thread, TapThread& ring, const tap::Record& rec
     ring.stacks.erase(stack);
   }
   if (recording_) book_.number(thread, call.record);
-  if (recording_ && entry.needs.kernel_names) kernels_.name(thread, *entry.probe, call);
+  if (recording_ && entry.needs.kernel_names) kernels_.name(thread, *entry.probe, call.record, call.payload);
   call.record.entry_ns = book_.entry_time(time_of(record.tsc));
   book_.open(thread, std::move(call));
 }
@@ -183,21 +202,16 @@ void TapRecords::left(Thread& thread, TapThread& ring, const tap::Record& record
   call->record.exit_ns = std::max(time_of(record.tsc), call->record.entry_ns);
   call->record.result = record.result;
   call->record.flags |= kReturned;
-  if (record.kind == tap::RecordKind::ExitWithOut) {
-    const std::uint8_t index = entry.needs.outs.front();
-    const std::size_t size = entry.probe->parameters[index].pointee.size;
-    append_piece(call->payload, {.kind = PieceKind::Out, .param = index},
-                 std::as_bytes(std::span(&record.out, 1)).first(size));
-  }
+  append_tap_pieces(call->payload, entry, record);
   effects_.ended(thread, entry, {.result = record.result, .table = {}});
   if (!entry.probe->failed(record.result)) {
     if (entry.needs.device) breakpoints_.follow_device(thread, *entry.probe, *call);
-    return book_.complete(std::move(*call));
+    return book_.complete(*call);
   }
   call->record.flags |= kFailed;
   if (call->record.id != 0 && call->record.stack == 0 && stacks_.policy().wants_failed())
     ring.failed.push_back(std::move(*call));
-  else book_.complete(std::move(*call));
+  else book_.complete(*call);
 }
 
 // A function that a tapped one has jumped to returns into the tap. Its caller is that of the outer call.

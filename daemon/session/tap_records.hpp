@@ -12,6 +12,7 @@
 #include "session/call_effects.hpp"
 #include "session/called_kernels.hpp"
 #include "session/capture.hpp"
+#include "session/leaf_calls.hpp"
 #include "session/roster.hpp"
 #include "session/stack_capture.hpp"
 #include "session/tap_threads.hpp"
@@ -59,6 +60,8 @@ class TapRecords {
   struct Source;
 
   std::vector<Source> sources();
+  void handle_until(Source& source, std::uint64_t until);
+  bool take_leaf(const Source& source, std::uint64_t until);
   void handle(const Source& source);
   void entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);
   void keep_time();
@@ -74,6 +77,7 @@ class TapRecords {
   CallEffects& effects_;
   BreakpointCapture& breakpoints_;
   CalledKernels kernels_;
+  LeafCalls leaves_;
   std::optional<tap::TscClock> time_;  // nullopt: no function is tapped
   std::int64_t time_kept_ = 0;
   std::vector<std::weak_ptr<TapThreads>> programs_;

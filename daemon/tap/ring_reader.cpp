@@ -7,6 +7,8 @@
 namespace fade::tap {
 namespace {
 
+constexpr std::ptrdiff_t kAhead = 1024;  // bytes, of the mapped memory or behind it
+
 // A word that the program may write at any moment. The fields of a record are read after its first word.
 std::uint64_t word_at(const std::byte* at) {
   return std::atomic_ref(*const_cast<std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(at)))
@@ -29,8 +31,9 @@ bool is_length_of(RecordKind kind, std::uint64_t length) {
   return false;
 }
 
-Record decode(std::uint64_t word, const std::byte* at) {
-  Record record{.kind = static_cast<RecordKind>(word >> 4 & 0xF), .function = static_cast<std::uint16_t>(word >> 8)};
+void decode(std::uint64_t word, const std::byte* at, Record& record) {
+  record.kind = static_cast<RecordKind>(word >> 4 & 0xF);
+  record.function = static_cast<std::uint16_t>(word >> 8);
   const auto field = [at](std::int32_t offset, auto& into) { std::memcpy(&into, at + offset, sizeof into); };
   field(EntryLayout::kTscAt, record.tsc);
   field(EntryLayout::kStackPointerAt, record.sp);
@@ -42,11 +45,10 @@ Record decode(std::uint64_t word, const std::byte* at) {
     } else {
       std::memcpy(record.stack.data(), at + EntryLayout::kStackAt, 16);
     }
-    return record;
+    return;
   }
   field(ExitLayout::kResultAt, record.result);
   if (record.kind == RecordKind::ExitWithOut) field(ExitLayout::kOutAt, record.out);
-  return record;
 }
 
 }  // namespace
@@ -62,7 +64,8 @@ RingReader::State RingReader::read(std::span<const std::byte> ring, std::vector<
     if (!is_word_of(word, position_)) return State::Waiting;
     const std::uint64_t length = length_of(word);
     if (!is_length_of(static_cast<RecordKind>(word >> 4 & 0xF), length)) return State::Broken;
-    out.push_back(decode(word, at));
+    __builtin_prefetch(at + kAhead);  // the program's core may have the line
+    decode(word, at, out.emplace_back());
     position_ += length;
   }
   return State::Read;

@@ -4,7 +4,6 @@
 #include <time.h>
 #include <x86intrin.h>
 
-#include <cmath>
 #include <limits>
 #include <string>
 
@@ -66,11 +65,6 @@ void TscClock::update(Sample now) {
   if (now.tsc <= first_.tsc) return;
   scale_ = static_cast<double>(now.boottime_ns - first_.boottime_ns) / static_cast<double>(now.tsc - first_.tsc);
   last_ = now;
-}
-
-std::int64_t TscClock::at(std::uint64_t tsc) const {
-  const auto ticks = static_cast<std::int64_t>(tsc - last_.tsc);
-  return last_.boottime_ns - begin_ + std::llround(static_cast<double>(ticks) * scale_);
 }
 
 }  // namespace fade::tap

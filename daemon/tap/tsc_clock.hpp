@@ -27,7 +27,10 @@ class TscClock {
   // Measures the scale from the first sample to this one. Wants some milliseconds between samples.
   void update(Sample now);
   // Session time in nanoseconds. Exact to about the distance from the last sample times 1e-6. Needs one update().
-  std::int64_t at(std::uint64_t tsc) const;
+  std::int64_t at(std::uint64_t tsc) const {
+    const double ns = static_cast<double>(static_cast<std::int64_t>(tsc - last_.tsc)) * scale_;
+    return last_.boottime_ns - begin_ + static_cast<std::int64_t>(ns < 0 ? ns - 0.5 : ns + 0.5);
+  }
   double ns_per_tick() const { return scale_; }
 
  private:

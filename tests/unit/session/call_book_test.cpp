@@ -42,7 +42,7 @@ struct CallBookTest : ::testing::Test {
     std::vector<CallId> out;
     for (OpenCall& call : book.take_returned(by, {return_address}, {sp}, memory)) {
       out.push_back(call.record.id);
-      book.complete(std::move(call));
+      book.complete(call);
     }
     return out;
   }
