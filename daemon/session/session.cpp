@@ -156,7 +156,6 @@ std::vector<Session::Duty> Session::duties() {
   constexpr std::int64_t kAlways = 0, kOften = 100'000'000, kSeldom = 1'000'000'000;
   return {
       {kAlways, [](Session& s) { s.calls_.leave_cpu_if_quiet(s.clock_.now()); }},
-      {kOften, [](Session& s) { s.calls_.engines().drain(); }},
       {kOften, [](Session& s) { s.give_up_children(); }},
       {kOften, [](Session& s) { s.lookouts_.look_after_sites(s.seizing_.arrival().hold_clock()); }},
       {kOften, [](Session& s) { s.seizing_.convert_more(); }},
@@ -170,7 +169,20 @@ std::vector<Session::Duty> Session::duties() {
   };
 }
 
+// The next ticks come when the rings of taps are to be read again.
+void Session::drain_if_due(std::int64_t now) {
+  constexpr std::int64_t kIdle = 40'000'000;
+  if (now - drained_ < drain_period_) return;
+  drained_ = now;
+  calls_.engines().drain();
+  const auto period = pace_.next(calls_.taps().take_most_read(), TapRings::kLayout.size);
+  quick_tick_.every(period);
+  // A tick that comes a little early counts.
+  drain_period_ = period == period.zero() ? kIdle : std::chrono::nanoseconds(period).count() * 3 / 4;
+}
+
 void Session::tick(std::int64_t now) {
+  drain_if_due(now);
   for (Duty& duty : duties_)
     if (now - duty.last > duty.period) {
       duty.last = now;

@@ -8,12 +8,14 @@
 #include "base/clock.hpp"
 #include "base/event.hpp"
 #include "base/pid.hpp"
+#include "ptrace/quick_tick.hpp"
 #include "ptrace/stop.hpp"
 #include "ptrace/tracer.hpp"
 #include "ptrace/turns.hpp"
 #include "session/call_watch.hpp"
 #include "session/children.hpp"
 #include "session/departure.hpp"
+#include "session/drain_pace.hpp"
 #include "session/hold_times.hpp"
 #include "session/lookouts.hpp"
 #include "session/population.hpp"
@@ -49,7 +51,7 @@ class Session {  // the fields are the classes that stops are given to; this one
   // Returns the session time at the end of the handling, or a little earlier. A caller need not read the clock after a
   // stop.
   std::int64_t handle(const Stop& stop);
-  // After every stop, and about ten times a second without one: does the housekeeping that is due. `now`: session time.
+  // After every stop, and at every tick: does the housekeeping that is due. `now`: session time.
   void tick(std::int64_t now);
   // Sends the costs of stops since the last time, and the imports that have been bound since.
   void report_costs(bool at_end = false);
@@ -113,8 +115,13 @@ class Session {  // the fields are the classes that stops are given to; this one
   };
   static std::vector<Duty> duties();
 
+  void drain_if_due(std::int64_t now);
+
   const SessionClock clock_;
   const SessionOptions options_;
+  DrainPace pace_;
+  QuickTick quick_tick_;
+  std::int64_t drained_ = 0, drain_period_ = 0;
   std::int64_t last_time_ = 0;  // session time, read for the stop that is handled
   Turns turns_;
   Roster roster_;

@@ -47,6 +47,8 @@ class TapCapture final : public Capture {
   // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
   void drain() override;
+  // The most bytes that were read from one ring, since last asked.
+  std::uint64_t take_most_read() { return records_.take_most_read(); }
   void loaded(Inferior& inferior, Tid stopped) override { unwinders_.loaded(inferior, stopped); }
   bool may_unload(Inferior& inferior) override { return unwinders_.may_unload(inferior); }
   void forget(Inferior& inferior, RemoteRange range, Tid stopped) override;

@@ -133,6 +133,13 @@ std::vector<Inferior*> TapRecords::drain() {
   return spoiled;
 }
 
+std::uint64_t TapRecords::take_most_read() {
+  std::uint64_t most = 0;
+  for (const auto& weak : programs_)
+    if (const auto program = weak.lock()) most = std::max(most, program->take_most_read());
+  return most;
+}
+
 // The records of one ring that were read, up to a time.
 void TapRecords::handle_until(Source& source, std::uint64_t until) {
   while (source.ring->has_record() && source.record().tsc <= until) {

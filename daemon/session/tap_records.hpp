@@ -44,6 +44,8 @@ class TapRecords {
   void add(const std::shared_ptr<TapThreads>& program) { programs_.push_back(program); }
   // Handles all records that were written until now. Returns the processes that have written over a ring.
   std::vector<Inferior*> drain();
+  // The most bytes that were read from one ring, since last asked.
+  std::uint64_t take_most_read();
   // Without it, only calls whose effects matter are followed.
   void set_recording(bool on) { recording_ = on; }
   bool is_recording() const { return recording_; }

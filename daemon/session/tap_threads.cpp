@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace fade {
 
@@ -63,6 +64,13 @@ void TapThreads::pass_gap(TapThread& thread, std::uint64_t position) {
 }
 
 void TapThreads::pass_incomplete(TapThread& thread) { pass_gap(thread, head_of(thread)); }
+
+std::uint64_t TapThreads::take_most_read() {
+  std::uint64_t most = 0;
+  for (const auto& each : threads_)
+    most = std::max(most, each->reader.position() - std::exchange(each->asked_at, each->reader.position()));
+  return most;
+}
 
 bool TapThreads::is_idle() const {
   return std::ranges::all_of(threads_, [&](const auto& thread) {

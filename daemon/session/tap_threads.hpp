@@ -28,6 +28,7 @@ struct TapThread {
   std::vector<tap::Record> records;
   std::size_t next = 0;
   std::uint64_t last_tsc = 0;
+  std::uint64_t asked_at = 0;  // the reader's position at the last take_most_read()
 
   // A stack that was taken at a question, for the record that follows.
   struct EntryStack {
@@ -78,6 +79,8 @@ class TapThreads {
   void pass_gap(TapThread& thread, std::uint64_t position);
   // The thread will never complete what is incomplete in its ring.
   void pass_incomplete(TapThread& thread);
+  // The most bytes that were read from one ring, since last asked.
+  std::uint64_t take_most_read();
   // Tests if the rings hold anything that was not handled, or room that a thread has taken and not filled.
   bool is_idle() const;
 
