@@ -46,7 +46,21 @@ std::int64_t address_cell(std::optional<std::uint64_t> address) {
 
 }  // namespace
 
+// The same as of(), for a function with all of it in registers.
+CopyRecorder::Copy CopyRecorder::Copy::of_words(const RecordedCall& call, const CopyWords& words) {
+  const CallRecord& record = call.record;
+  Copy out{.kind = copy_kind::kFill,
+           .bytes = words.bytes(record),
+           .source = words.source(record),
+           .destination = words.destination(record)};
+  if (call.view.probe.kind == Kind::Set) return out;
+  out.kind = words.kind(record).value_or(copy_kind::kDefault);
+  out.take_sides_from_kind();
+  return out;
+}
+
 CopyRecorder::Copy CopyRecorder::Copy::of(const RecordedCall& call) {
+  if (call.function.copy.are_known()) return of_words(call, call.function.copy);
   const CallView& view = call.view;
   Copy out{.kind = copy_kind::kFill,
            .bytes = view.bytes().value_or(0),

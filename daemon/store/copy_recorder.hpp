@@ -30,6 +30,7 @@ class CopyRecorder {
     probes::Side source_side = probes::Side::Unknown, destination_side = probes::Side::Unknown;
 
     static Copy of(const RecordedCall& call);
+    static Copy of_words(const RecordedCall& call, const CopyWords& words);
     void take_sides_from_kind();
     void resolve(Way way) { kind = kind == copy_kind::kDefault ? way.kind : kind; }
   };

@@ -161,6 +161,7 @@ void Directory::on(const FunctionDefined& n) {
   entry.waits = waits(probe);
   entry.names_kernel = probe.with_role(probes::Role::Kernel) != nullptr;
   entry.launch = LaunchWords(probe);
+  entry.copy = CopyWords(probe);
   entry.result = ResultWord::of(probe.result);
   entry.normal = rules_.normal(probe.symbol);
   const bool is_void = probe.result.cls == probes::TypeClass::Void;

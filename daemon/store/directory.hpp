@@ -15,6 +15,7 @@
 #include "probes/probe.hpp"
 #include "store/call_family.hpp"
 #include "store/call_view.hpp"
+#include "store/copy_words.hpp"
 #include "store/launch_memo.hpp"
 #include "store/libraries.hpp"
 #include "store/result_rules.hpp"
@@ -50,6 +51,7 @@ struct FunctionEntry {
   bool separates_steps = false;
   bool names_kernel = false;  // in a parameter: it launches that one
   LaunchWords launch{};       // if known
+  CopyWords copy{};           // if known
   ResultWord result{};
   std::vector<std::int64_t> normal{};  // results that are an answer though they are not success
 
