@@ -87,6 +87,10 @@ void TapRecords::take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr s
   book_.complete(std::move(call));
 }
 
+void TapRecords::forget(Thread& thread, const TapArea::Cell& cell, RemoteAddr sp) {
+  book_.take_left(thread, cell.entry, sp, StacksAsTheyWere(thread));
+}
+
 void TapRecords::keep_time() {
   const std::int64_t now = boottime_ns();
   if (now - time_kept_ < kTimePeriod) return;
@@ -141,6 +145,8 @@ void TapRecords::handle(const Source& source) {
   TapArea::Cell* const cell = area ? area->numbered(record.function) : nullptr;
   if (!cell) return lose("a record of a function that is watched no longer");
   cell->last_call = record.tsc;
+  cell->recorded += record.kind == tap::RecordKind::Entry;
+  source.ring->recorded += record.kind == tap::RecordKind::Entry;
   if (record.kind == tap::RecordKind::Entry) entered(*source.thread, *source.ring, record, *cell);
   else left(*source.thread, *source.ring, record, *cell);
 }
@@ -160,7 +166,7 @@ void TapRecords::entered(Thread& thread, TapThread& ring, const tap::Record& rec
   call.record.words = record.registers;
   call.record.function = entry.function;
   call.record.thread = thread.id;
-  call.record.flags = kTapped;
+  call.record.flags = cell.sums_only ? kTapped | kSumsOnly : kTapped;
   if (const std::size_t words = entry.needs.stack_words; words > 0)
     append_piece(call.payload, {.kind = PieceKind::Stack}, std::as_bytes(std::span(record.stack).first(words)));
   call.record.caller = caller_of(thread, call.return_address);
