@@ -46,6 +46,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   if (!o.python_stacks) json["python_stacks"] = false;
   if (o.detail != usual.detail) json["detail"] = kDetails[static_cast<std::size_t>(o.detail)];
   if (o.engine) json["engine"] = kEngines[static_cast<std::size_t>(*o.engine)];
+  if (!o.budget.empty()) json["budget"] = o.budget;
   if (o.on_full != usual.on_full) json["on_full"] = kOnFull[static_cast<std::size_t>(o.on_full)];
   if (o.max_bytes != usual.max_bytes) json["max_size"] = o.max_bytes;
   if (o.duration_ns) json["duration_ns"] = static_cast<std::uint64_t>(*o.duration_ns);

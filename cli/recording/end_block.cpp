@@ -73,11 +73,12 @@ std::string top(const RunSummary& s, const Style& style) {
   std::string text =
       bold(fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}", "calls", "errors", "total", "average", "function"), style) +
       '\n';
-  for (const TopFunction& f : s.top)
+  for (const TopFunction& f : s.top) {
+    const auto timed = static_cast<std::int64_t>(f.calls - f.untimed);
     text += fmt::format("  {:>10} {:>8} {:>12} {:>12}  {}\n", table::human_count(static_cast<std::int64_t>(f.calls)),
-                        f.errors, net(f.total_ns, style),
-                        net(f.calls == 0 ? 0 : f.total_ns / static_cast<std::int64_t>(f.calls), style),
+                        f.errors, net(f.total_ns, style), net(timed == 0 ? 0 : f.total_ns / timed, style),
                         table::printable(f.name));
+  }
   return text;
 }
 

@@ -95,6 +95,15 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        "how calls are seen: breakpoints, taps (a hundredth of the cost), or auto: taps for frequent calls "
        "[auto; of running processes breakpoints]",
        engine_choice(o)},
+      {kCapture,
+       "--budget",
+       "PERCENT",
+       "let fade cost the program at most this share of its time: functions that cost more are recorded with less "
+       "detail, and all calls are counted [no limit]",
+       Text{&o.budget},
+       all,
+       none,
+       {"1%", "3%", "10%"}},
       {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments as text) [calls]",
        detail_choice(r, o), help},
       {kCapture, "-d,--duration", "TIME", wording.duration, Time{&o.duration_ns}, help},

@@ -51,6 +51,7 @@ enum CallFlag : std::uint16_t {
   kEntryOnly = 32,   // recorded at its entry alone, as its probe says: without result and duration
   kUnseen = 64,      // its return could not be watched: result and duration are unknown
   kTapped = 128,     // recorded by its own thread: no stop is in its duration, and none around it
+  kSumsOnly = 256,   // it gets no row: only sums and books know of it (--budget)
 };
 
 struct CallRecord {
@@ -269,6 +270,14 @@ struct StopCost {
   std::int64_t held_ns = 0;  // from the stop's report to the thread's resumption
 };
 
+// Calls that were only counted (--budget): nothing else is known of them. The storing side adds these up.
+struct CallsCounted {
+  ThreadId thread = 0;
+  FunctionId function = 0;
+  std::int64_t at = 0;
+  std::uint64_t n = 0;
+};
+
 // The cost of one thread, for all functions. The storing side adds these up.
 struct ThreadCost {
   ThreadId thread = 0;
@@ -365,10 +374,11 @@ struct ThreadSeen {
   std::vector<std::string> earlier;  // names of calls that were running before fade attached, outermost first
 };
 
-using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet,
-                            ModuleLoaded, ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule,
-                            OverrideHit, Lifecycle, Drop, StopCost, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
-                            ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
+using Notice =
+    std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet, ModuleLoaded,
+                 ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit, Lifecycle, Drop,
+                 StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin, ImportsBound, FrameSeen,
+                 StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
 
 // Receives the events of a session. Called from the tracing thread only.
 class EventSink {

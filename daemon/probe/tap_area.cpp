@@ -22,15 +22,15 @@ bool is_in_reach(RemoteAddr a, RemoteAddr b) { return (a > b ? a - b : b - a) < 
 
 void append_code(std::vector<std::uint8_t>& to, const auto& bytes) { to.insert(to.end(), bytes.begin(), bytes.end()); }
 
-// The pad's first bytes, in one write: threads behind them go on in the breakpoint's pad.
-bool write_pad(const ProcessMemory& memory, RemoteAddr pad, std::span<const std::uint8_t> first, Tid stopped) {
+}  // namespace
+
+// One write: threads behind the bytes go on in the breakpoint's pad.
+bool TapArea::write_pad(const ProcessMemory& memory, RemoteAddr pad, std::span<const std::uint8_t> first, Tid stopped) {
   auto word = memory.value<std::array<std::uint8_t, 8>>(pad);
   if (!word) return false;
   std::ranges::copy(first, word->begin());
   return memory.write(pad, bytes_of(*word), stopped);
 }
-
-}  // namespace
 
 TapArea TapArea::fork_copy() const {
   TapArea out(at_);
@@ -41,6 +41,7 @@ TapArea TapArea::fork_copy() const {
   out.unwinders_ = unwinders_;
   out.unwinders_.teller = 0;  // it is told once more: that does no harm
   out.unwinders_.unloading = 0;
+  out.has_gates_ = has_gates_;
   return out;
 }
 
@@ -151,6 +152,8 @@ Result<void> TapArea::tap(const ProcessMemory& memory, Site& site, std::uint32_t
   }
   site.is_tapped = true;  // before the text: a thread may be there at once
   cells_[*index].last_call = __rdtsc();
+  cells_[*index].sums_only = false;
+  if (cells_[*index].gate) cells_[*index].gate->mask = 0;
   if (write_pad(memory, site.pad(), jump_code(site.pad(), cell_at(*index)), stopped)) return {};
   site.is_tapped = false;
   return fail("cannot write into the process");

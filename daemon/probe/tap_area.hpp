@@ -18,6 +18,7 @@
 #include "probe/site.hpp"
 #include "probe/tap_rings.hpp"
 #include "ptrace/process_memory.hpp"
+#include "tap/gate.hpp"
 #include "tap/stub.hpp"
 #include "tap/tables.hpp"
 
@@ -26,10 +27,18 @@ namespace fade {
 class TapArea {
  public:
   static constexpr std::uint64_t kCodeSize = 640 * 1024, kSize = kCodeSize + tap::DataLayout::kSize;
-  static constexpr std::uint64_t kCellsAt = 4096, kCellSize = 1280, kCells = (kCodeSize - kCellsAt) / kCellSize;
+  static constexpr std::uint64_t kGatesAt = 4096, kGateSize = 256, kGates = tap::DataLayout::kGates;
+  static constexpr std::uint64_t kCellsAt = kGatesAt + kGates * kGateSize, kCellSize = 1280,
+                                 kCells = (kCodeSize - kCellsAt) / kCellSize;
   static constexpr std::uint64_t kRegistrationAt = 512, kUnwindAt = 1024;
   static constexpr std::uint64_t kNameAt = 16;  // of the data: a text for TapRings, if they were made
 
+  // Code in front of the tap of a function that is called too often for a record of each call (tap/gate.hpp).
+  struct CellGate {
+    std::uint16_t number = 0;
+    std::uint32_t mask = 0;  // 0: calls go to the tap without it
+    tap::Gate code;          // without its bytes
+  };
   struct Cell {
     std::uint32_t entry = 0;  // index of the function; 0: the cell is free
     RemoteAddr site;          // of the jump
@@ -37,6 +46,11 @@ class TapArea {
     RemoteAddr slot;              // of the site: the tap calls what is there
     std::uint64_t last_call = 0;  // TSC of its last record that was read, or of its tap()
     tap::Stub stub;               // without its code
+    std::optional<CellGate> gate;
+    bool sums_only = false;                   // its calls get no rows
+    std::uint64_t recorded = 0, counted = 0;  // calls that were read
+
+    bool is_gated() const { return gate && gate->mask != 0; }
   };
 
   // `at`: mapped by the caller, kSize bytes of readable and executable memory whose rear part may be written.
@@ -86,6 +100,15 @@ class TapArea {
   // Calls meet the breakpoint of the site again. Its cell stays, for threads in it and for the next tap().
   static bool untap(const ProcessMemory& memory, Site& site, Tid stopped);
   std::span<const Cell> cells() const { return cells_; }
+  std::span<Cell> cells() { return cells_; }
+
+  // From now on calls of the tapped function of `cell` go through a gate with this mask; 0: each goes to the tap.
+  Result<void> set_mask(const ProcessMemory& memory, Cell& cell, const Site& site, std::uint32_t mask, Tid stopped);
+  // All masks once more, in the child of a fork: they are wiped there.
+  bool write_masks(const ProcessMemory& memory, Tid stopped) const;
+  bool has_gates() const { return has_gates_; }  // there was one
+  // The cell of the gate that has this address in its code; null: none.
+  const Cell* behind_gate(RemoteAddr ip) const;
   // Calls from all call sites ask again.
   void forget_sites(const ProcessMemory& memory, Tid stopped);
   // The functions in that range, the callers and the unwinders there are gone.
@@ -112,6 +135,11 @@ class TapArea {
  private:
   RemoteAddr cell_at(std::size_t index) const { return at_ + kCellsAt + index * kCellSize; }
   std::optional<std::size_t> free_cell();
+  // The first bytes of a pad.
+  static bool write_pad(const ProcessMemory& memory, RemoteAddr pad, std::span<const std::uint8_t> first, Tid stopped);
+  std::optional<std::uint16_t> free_gate() const;
+  Result<CellGate> make_gate(const ProcessMemory& memory, const Cell& cell, Tid stopped) const;
+  bool write_mask(const ProcessMemory& memory, const CellGate& gate, Tid stopped) const;
   std::optional<std::size_t> cell_of(const Site& site, std::uint32_t entry) const;
   Result<std::size_t> make_cell(const ProcessMemory& memory, const Site& site, std::uint32_t entry, tap::Tapped tapped,
                                 Tid stopped);
@@ -124,7 +152,7 @@ class TapArea {
   tap::SiteTable sites_;
   std::vector<Cell> cells_;
   std::size_t next_ = 0;
-  bool is_enabled_ = false, is_used_ = false;
+  bool is_enabled_ = false, is_used_ = false, has_gates_ = false;
   Unwinders unwinders_;
   std::shared_ptr<const TapRings> rings_;  // since close()
   std::uint64_t taken_ = 0;

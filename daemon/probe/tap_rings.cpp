@@ -119,6 +119,11 @@ std::uint64_t TapRings::taken() const {
   return out;
 }
 
+std::uint64_t TapRings::counted(std::size_t ring, std::uint16_t gate) const {
+  std::byte* const at = here_ + ring * kStride + kLayout.counters_at(gate) + tap::RingLayout::kCountedAt;
+  return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(at)).load(std::memory_order_acquire);
+}
+
 void TapRings::allow(std::size_t ring, std::uint64_t limit) const {
   auto* const word = reinterpret_cast<std::uint64_t*>(memory(ring).data() + tap::RingLayout::kLimitAt);
   std::atomic_ref(*word).store(limit, std::memory_order_release);

@@ -28,7 +28,7 @@ class TapRings {
   static constexpr std::uint64_t kStride = kLayout.size + 4096;  // from ring to ring
   static constexpr std::uint64_t kWhole = std::uint64_t{64} << 20;
   static constexpr std::size_t kMost = kWhole / kStride;
-  static_assert(kLayout.mapped() <= kStride);
+  static_assert(kLayout.with_counters() <= kStride);
   static constexpr std::string_view kName = "fade taps";  // of the memory file
 
   // Maps the memory in the process of the stopped thread, and here. `name`: a text in the process, which its maps show.
@@ -50,6 +50,8 @@ class TapRings {
   std::span<std::byte> memory(std::size_t ring) const { return {here_ + ring * kStride, kLayout.mapped()}; }
   // The sum of all that threads have ever taken of the rings: it grows with each record.
   std::uint64_t taken() const;
+  // The calls of the ring's thread that a gate has only counted.
+  std::uint64_t counted(std::size_t ring, std::uint16_t gate) const;
   // Records may begin below this position of the ring.
   void allow(std::size_t ring, std::uint64_t limit) const;
 

@@ -19,6 +19,7 @@ struct Row {
 constexpr std::array kRows{
     Row{"detail", "--detail", Takes::Word},
     Row{"engine", "--engine", Takes::Word},
+    Row{"budget", "--budget", Takes::Word},
     Row{"events", "--events", Takes::Words},
     Row{"include", "--include", Takes::Words},
     Row{"exclude", "--exclude", Takes::Words},

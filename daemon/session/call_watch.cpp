@@ -22,6 +22,9 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       taps_({{sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_}, options.engine}),
       promotion_({sink, clock, roster, functions_, taps_, options.tap_quiet_ns, options.tap_window_ns,
                   options.engine == CaptureEngine::Auto}),
+      governing_(
+          {sink, clock, roster, functions_, taps_, options.budget, options.budget_quiet_ns, options.step_begins}),
+      prices_(options.budget_prices),
       tally_(sink) {
   engines_.add(taps_);
   engines_.add(breakpoints_);
@@ -40,6 +43,7 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
   promotion_.stopped(thread, *charged, now);
   const std::int64_t end = account(*charged, now);  // the request to resume is the kernel's share (CostMeasured)
   tally_.hit(thread, end - now);
+  governing_.stopped(thread, *charged, end - now);
   samples_.resumes(thread.tid, end);
   tracee.resume();
   // The follower takes its time behind a return: at an entry, that would be a part of the call's duration.
@@ -89,6 +93,11 @@ void CallWatch::set_recording(bool on) {
   sink_.notice(Lifecycle{.at = clock_.now(), .kind = on ? "recording started" : "recording stopped"});
 }
 
+void CallWatch::copied(Inferior& inferior, Tid stopped) {
+  engines_.copied(inferior, stopped);
+  governing_.copied(inferior);
+}
+
 void CallWatch::stop() {
   look_at_imports(true);
   engines_.stop();
@@ -102,6 +111,22 @@ void CallWatch::report(bool at_end) {
   stacks_.report(at_end);
   breakpoints_.returns().report_unseen(at_end);
   look_at_imports(false);
+}
+
+void CallWatch::know_prices(const BudgetPrices& prices, std::int64_t run_ns) {
+  prices_ = prices;
+  run_ns_ = run_ns;
+}
+
+// The price of stops is that of the program's own, if enough of them were measured.
+void CallWatch::hold_budget() {
+  constexpr std::uint64_t kEnough = 20;
+  if (!is_on()) return;
+  BudgetPrices prices = prices_;
+  const StopTotals& seen = tally_.totals();
+  if (run_ns_ != 0 && seen.sampled_stops >= kEnough)
+    prices.stop_ns = seen.sampled_ns / static_cast<std::int64_t>(seen.sampled_stops) + run_ns_;
+  governing_.look(prices);
 }
 
 void CallWatch::look_at_imports(bool all) {

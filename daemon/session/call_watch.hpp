@@ -12,6 +12,7 @@
 #include "session/call_effects.hpp"
 #include "session/capture.hpp"
 #include "session/engines.hpp"
+#include "session/governing.hpp"
 #include "session/module_watch.hpp"
 #include "session/roster.hpp"
 #include "session/session_options.hpp"
@@ -41,6 +42,8 @@ class CallWatch {
   void show_own_address(Thread& thread);
 
   void set_recording(bool on);
+  // As Capture::copied().
+  void copied(Inferior& inferior, Tid stopped);
   // Nothing is watched from now on. The caller has the engines leave each process.
   void stop();
   bool is_on() const { return engines_.is_on(); }
@@ -51,6 +54,9 @@ class CallWatch {
   void look_at_imports(bool all);
   // Functions that are tapped and quiet have breakpoints again.
   void look_for_quiet_taps() { promotion_.look_for_quiet(); }
+  // --budget: what calls cost on this machine, without that of stops of the program itself.
+  void know_prices(const BudgetPrices& prices, std::int64_t run_ns);
+  void hold_budget();
   // Tapped functions stop no thread. The tracer then leaves the program's CPU.
   void leave_cpu_if_quiet(std::int64_t now) {
     if (follower_.rest_if_quiet(now)) sink_.keeps_to(-1);
@@ -69,6 +75,7 @@ class CallWatch {
   const BreakpointCapture& breakpoints() const { return breakpoints_; }
   TapCapture& taps() { return taps_; }
   const TapCapture& taps() const { return taps_; }
+  const Governing& governing() const { return governing_; }
 
  private:
   void answer(Thread& thread, const Entry& entry, const Registers& registers);
@@ -87,6 +94,9 @@ class CallWatch {
   BreakpointCapture breakpoints_;
   TapCapture taps_;
   TapPromotion promotion_;
+  Governing governing_;
+  BudgetPrices prices_;
+  std::int64_t run_ns_ = 0;  // of the price of a stop, what the thread itself runs; 0: not known
   StopTally tally_;
   TrapGuard guard_;
   CpuFollower follower_;

@@ -89,7 +89,7 @@ void Children::mend_copy(Inferior& inferior, Thread& thread) {
       copy.has_net() && (copy.trap_signal().has_program_action() || !catches_signal(inferior.pid, SIGTRAP));
   if (p_.calls.is_on() && !inferior.breakpoints_removed && may_be_old) TrapGuard::retake(thread);
   copy.mend_copy(thread.tid);
-  if (p_.calls.is_on()) p_.calls.engines().copied(inferior, thread.tid);
+  if (p_.calls.is_on()) p_.calls.copied(inferior, thread.tid);
   if (!copy.has_net() && inferior.watched && p_.calls.is_on()) prepare_anew(inferior, thread);
 }
 

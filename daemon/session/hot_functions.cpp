@@ -1,6 +1,7 @@
 #include "session/hot_functions.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fade {
 
@@ -8,6 +9,7 @@ std::optional<std::uint64_t> HotFunctions::stopped(std::uint32_t function, std::
   constexpr std::uint32_t kStopsOfACall = 2;
   Count& count = functions_[function];
   if (count.rate != 0) return std::nullopt;
+  if (count.wanted != 0) return count.rate = std::exchange(count.wanted, 0);
   if (count.stops == 0 || now - count.since > window) count = {.since = now};
   if (++count.stops < kStopsOfACall * kCalls) return std::nullopt;
   const std::int64_t passed = std::max<std::int64_t>(now - count.since, 1);

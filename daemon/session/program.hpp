@@ -23,6 +23,7 @@ namespace fade {
 
 class ProgramStacks;
 class TapThreads;
+struct GovernedProgram;
 
 // The imports of a module from the GPU stack, and the words with their bindings when last read.
 struct ModuleImports {
@@ -130,11 +131,12 @@ struct Program {  // all fields have one lifetime: an exec replaces them togethe
   bool is_list_doubtful = false;                                // modules may be missing in link_map that have run
   // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: no place
   std::int64_t returns_rest_since = 0;
-  bool has_reported_no_room = false;      // that there is no room for more places to return to
-  bool has_reported_unplaced = false;     // such a rule met a device without a known address; this was reported
-  std::shared_ptr<ProgramStacks> stacks;  // null: none was taken yet
-  std::shared_ptr<TapThreads> taps;       // null: no function is tapped
-  HotFunctions hot;                       // by the number of breakpoints that were hit
+  bool has_reported_no_room = false;          // that there is no room for more places to return to
+  bool has_reported_unplaced = false;         // such a rule met a device without a known address; this was reported
+  std::shared_ptr<ProgramStacks> stacks;      // null: none was taken yet
+  std::shared_ptr<TapThreads> taps;           // null: no function is tapped
+  std::shared_ptr<GovernedProgram> governed;  // null: there is no budget
+  HotFunctions hot;                           // by the number of breakpoints that were hit
   Untapped untapped;
   std::vector<RemoteRange> code;  // the executable ranges at the last look
   SiteLooks site_looks;

@@ -152,10 +152,11 @@ void Session::on_exit(const Stop& stop) {
 
 // ---------------------------------------------------------------- housekeeping
 
-std::vector<Session::Duty> Session::duties() {
+std::vector<Session::Duty> Session::duties(std::int64_t budget_window) {
   constexpr std::int64_t kAlways = 0, kOften = 100'000'000, kSeldom = 1'000'000'000;
   return {
       {kAlways, [](Session& s) { s.calls_.leave_cpu_if_quiet(s.clock_.now()); }},
+      {kOften, [](Session& s) { s.calls_.taps().count(); }},
       {kOften, [](Session& s) { s.give_up_children(); }},
       {kOften, [](Session& s) { s.lookouts_.look_after_sites(s.seizing_.arrival().hold_clock()); }},
       {kOften, [](Session& s) { s.seizing_.convert_more(); }},
@@ -166,6 +167,7 @@ std::vector<Session::Duty> Session::duties() {
       {kSeldom, [](Session& s) { s.seizing_.untraced().look(); }},
       {kSeldom, [](Session& s) { s.rest_returns(); }},
       {kSeldom, [](Session& s) { s.calls_.look_for_quiet_taps(); }},
+      {budget_window, [](Session& s) { s.calls_.hold_budget(); }},
   };
 }
 
@@ -252,6 +254,10 @@ std::vector<std::string> Session::notes() const {
   append(out, lookouts_.sites().notes());
   append(out, calls_.breakpoints().corrector().left_alone());
   append(out, calls_.taps().notes());
+  if (const std::size_t n = calls_.governing().less_detailed(); n > 0)
+    out.push_back(
+        fmt::format("{} recorded with less detail to keep the budget; all calls were counted (fade-query lifecycle)",
+                    n == 1 ? std::string("1 function was") : fmt::format("{} functions were", n)));
   append(out, traps_.notes());
   if (const auto untraced = population_.untraced().reported(); untraced > 0)
     out.push_back(

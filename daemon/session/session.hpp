@@ -78,6 +78,9 @@ class Session {  // the fields are the classes that stops are given to; this one
   std::uint64_t bytes_left_changed() const { return departure_.bytes_left_changed(); }
 
   CaptureEngine engine() const { return options_.engine; }
+  bool has_budget() const { return options_.budget > 0; }
+  // As CallWatch::know_prices().
+  void know_prices(const BudgetPrices& prices, std::int64_t run_ns) { calls_.know_prices(prices, run_ns); }
   bool started() const { return population_.main().started; }  // the main process has executed its program
   bool main_ended() const { return population_.main().ended; }
   bool main_stopped() const;  // the main process is there, and stopped by a signal
@@ -113,7 +116,7 @@ class Session {  // the fields are the classes that stops are given to; this one
     void (*look)(Session& session);
     std::int64_t last = 0;
   };
-  static std::vector<Duty> duties();
+  static std::vector<Duty> duties(std::int64_t budget_window);
 
   void drain_if_due(std::int64_t now);
 
@@ -134,7 +137,7 @@ class Session {  // the fields are the classes that stops are given to; this one
   Programs programs_;
   Seizing seizing_;
   Departure departure_;
-  std::vector<Duty> duties_ = duties();
+  std::vector<Duty> duties_ = duties(options_.budget_window_ns);
 };
 
 }  // namespace fade

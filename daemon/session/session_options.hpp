@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/recording.hpp"
+#include "session/governor.hpp"
 #include "session/hot_functions.hpp"
 #include "session/module_watch.hpp"
 #include "session/stack_policy.hpp"
@@ -22,6 +23,12 @@ struct SessionOptions {
   std::int64_t tap_quiet_ns = 60'000'000'000;
   // and one that is called HotFunctions::kCalls times in so long is tapped; tests on slow machines have more time
   std::int64_t tap_window_ns = HotFunctions::kWindow;
+  // --budget: what fade may cost a program, as a share of its time; 0: there is no budget
+  double budget = 0;
+  BudgetPrices budget_prices;  // until CallWatch::know_prices()
+  std::int64_t budget_quiet_ns = Governor::kQuiet;
+  std::int64_t budget_window_ns = 1'000'000'000;
+  std::string step_begins;                  // pattern of the function whose calls begin the program's steps (--step)
   bool follow = true;                       // children of the first process
   std::optional<std::regex> child_filter;   // only programs with a path that matches are watched
   std::vector<std::string> only_ranks;      // of programs with RANK in their environment, only these; empty: all

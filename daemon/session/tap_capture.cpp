@@ -56,6 +56,7 @@ TapCapture::TapCapture(const Parts& parts)
       breakpoints_(parts.breakpoints),
       engine_(parts.engine),
       records_(parts),
+      gates_(sink_, clock_, roster_, functions_),
       unwinders_(parts.clock, parts.roster) {
   if (engine_ == CaptureEngine::Breakpoints) return;
   if (const auto usable = records_.begin(); !usable) no_clock_ = usable.error().sentence();
@@ -70,6 +71,7 @@ void TapCapture::leave(Inferior& inferior, Tid stopped) {
   if (!area || !taps) return;
   area->enable(inferior.memory(), false, stopped);
   drain();
+  count();
   const bool is_used = std::ranges::any_of(roster_.threads(), [&](const auto& item) {
     const Thread& thread = *item.second;
     return thread.inferior->program == inferior.program &&
@@ -84,6 +86,7 @@ void TapCapture::copied(Inferior& inferior, Tid stopped) {
   if (!area || inferior.program->taps || inferior.space().is_put_back()) return;
   inferior.program->taps = std::make_shared<TapThreads>();
   records_.add(inferior.program->taps);
+  area->write_masks(inferior.memory(), stopped);
   area->enable(inferior.memory(), true, stopped);
 }
 
@@ -92,6 +95,7 @@ void TapCapture::thread_ended(Thread& thread, bool) {
   TapThread* const ring = taps ? taps->of(thread.id) : nullptr;
   if (!ring) return;
   drain();
+  gates_.count(thread, *taps, *ring, records_.is_recording());
   records_.complete_failed(*ring);
   if (TapArea* const area = thread.space().taps())
     if (const auto word = area->threads().remove(ring->thread_pointer))
@@ -101,6 +105,7 @@ void TapCapture::thread_ended(Thread& thread, bool) {
 
 void TapCapture::set_recording(bool on) {
   drain();
+  count();
   records_.set_recording(on);
 }
 

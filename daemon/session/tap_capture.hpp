@@ -18,6 +18,7 @@
 #include "session/capture.hpp"
 #include "session/roster.hpp"
 #include "session/stack_capture.hpp"
+#include "session/tap_gates.hpp"
 #include "session/tap_place.hpp"
 #include "session/tap_records.hpp"
 #include "session/tap_threads.hpp"
@@ -63,6 +64,11 @@ class TapCapture final : public Capture {
   // Ensures that the program has memory for taps. After a failure its functions keep their breakpoints.
   Result<void> place(Inferior& inferior, RemoteAddr function, Tid stopped);
 
+  // Sends the calls that gates have counted since the last time.
+  void count() { gates_.count(records_.is_recording()); }
+  // Calls of the tapped function of `cell` get no rows if `sums_only`, and go through a gate with this mask.
+  Result<void> let_through(Inferior& inferior, TapArea::Cell& cell, bool sums_only, std::uint32_t mask);
+
   // A signal is about to be delivered to the thread. If it met the thread in a tap, the thread is moved out of it: back
   // to the entry of the function, or behind the call. Its handler may look at the address, or never return.
   void show_own_address(Thread& thread);
@@ -98,6 +104,7 @@ class TapCapture final : public Capture {
   BreakpointCapture& breakpoints_;
   const CaptureEngine engine_;
   TapRecords records_;
+  TapGates gates_;
   TapUnwinders unwinders_;
   std::string no_clock_;  // the reason why records would have no time
   std::vector<std::string> notes_;

@@ -95,8 +95,16 @@ std::vector<std::uint32_t> TapCapture::untap_quiet(Program& program, std::int64_
   return out;
 }
 
+Result<void> TapCapture::let_through(Inferior& inferior, TapArea::Cell& cell, bool sums_only, std::uint32_t mask) {
+  const Site* const site = inferior.space().find(cell.site);
+  if (!site || !site->is_tapped) return fail("it is not tapped");
+  cell.sums_only = sums_only;
+  return inferior.space().taps()->set_mask(inferior.memory(), cell, *site, mask, kNobody);
+}
+
 void TapCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {
   drain();
+  count();
   if (TapArea* const area = inferior.space().taps()) area->forget(inferior.memory(), range, stopped);
   inferior.program->untapped.forget(range);
 }

@@ -88,6 +88,10 @@ void TapRecords::take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr s
   book_.complete(call);
 }
 
+void TapRecords::forget(Thread& thread, const TapArea::Cell& cell, RemoteAddr sp) {
+  book_.take_left(thread, cell.entry, sp, StacksAsTheyWere(thread));
+}
+
 void TapRecords::keep_time() {
   const std::int64_t now = boottime_ns();
   if (now - time_kept_ < kTimePeriod) return;
@@ -168,6 +172,8 @@ void TapRecords::handle(const Source& source) {
   TapArea::Cell* const cell = area ? area->numbered(record.function) : nullptr;
   if (!cell) return lose("a record of a function that is watched no longer");
   cell->last_call = record.tsc;
+  cell->recorded += record.kind == tap::RecordKind::Entry;
+  source.ring->recorded += record.kind == tap::RecordKind::Entry;
   if (record.kind == tap::RecordKind::Entry) entered(*source.thread, *source.ring, record, *cell);
   else left(*source.thread, *source.ring, record, *cell);
 }
@@ -187,7 +193,7 @@ void TapRecords::entered(Thread& thread, TapThread& ring, const tap::Record& rec
   call.record.words = record.registers;
   call.record.function = entry.function;
   call.record.thread = thread.id;
-  call.record.flags = kTapped;
+  call.record.flags = cell.sums_only ? kTapped | kSumsOnly : kTapped;
   append_tap_pieces(call.payload, entry, record);
   call.record.caller = caller_of(thread, call.return_address);
   const auto stack = std::ranges::find_if(

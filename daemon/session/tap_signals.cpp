@@ -15,8 +15,10 @@ namespace fade {
 void TapCapture::show_own_address(Thread& thread) {
   const auto taps = thread.inferior->program->taps;
   const auto registers = taps && thread.space().taps() ? Tracee(thread.tid).registers() : std::nullopt;
+  const bool may_move = registers && (read_signal_sets(thread.tid).pending & kTrapBit) == 0;
+  if (may_move && thread.space().taps()->has_gates() && TapGates::show_entry(thread, *registers)) return;
   const auto place = registers ? place_in_tap(thread.space(), *registers) : std::nullopt;
-  if (!place || (read_signal_sets(thread.tid).pending & kTrapBit) != 0) return;
+  if (!place || !may_move) return;
   const bool has_called = !place->is_at_entry() || !thread.space().taps()->code().contains(registers->ip());
   if (has_called && has_shadow_stack(thread.tid)) return;
   const auto thread_pointer = thread.memory().value<std::uint64_t>({registers->fs_base});
@@ -32,6 +34,7 @@ void TapCapture::show_own_address(Thread& thread) {
 void TapCapture::take_back(const TapPlace& place, Thread& thread, TapThread& ring) {
   if (place.stage == tap::Stage::Reserved) thread.inferior->program->taps->pass_incomplete(ring);
   if (place.stage != tap::Stage::Recorded) return;
+  if (place.cell.is_gated()) return records_.forget(thread, place.cell, place.sp);  // it may only be counted then
   const Site* const site = thread.space().find(place.cell.site);
   thread.shown.add(place.cell.site, place.sp - (site ? site->lead.depth : 0));
 }

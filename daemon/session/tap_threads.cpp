@@ -29,6 +29,7 @@ TapThread* TapThreads::add(Tid tid, ThreadId thread, std::uint64_t thread_pointe
   out.thread = thread;
   out.thread_pointer = thread_pointer;
   out.sampling = TapSampling(sample, out.reader.position());
+  for (std::uint16_t gate = 0; gate < out.reported.size(); ++gate) out.reported[gate] = rings_->counted(out.ring, gate);
   allow(out);
   return &out;
 }
@@ -39,6 +40,24 @@ void TapThreads::remove(TapThread& thread) {
   if (thread.is_broken) return;  // no thread gets such a ring again
   thread.reader.give_up(rings_->memory(thread.ring));
   rings_->give_back(thread.ring);
+}
+
+std::optional<std::uint64_t> TapThreads::counted_since(TapThread& thread, std::uint16_t gate) const {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;  // more than any thread calls in a second
+  constexpr std::int64_t kMostTakenBack = 1000;          // and not yet called again
+  thread.reported.resize(tap::DataLayout::kGates);
+  const std::uint64_t now = rings_->counted(thread.ring, gate);
+  const auto out = static_cast<std::int64_t>(now - thread.reported[gate]);
+  if (out <= 0 && out >= -kMostTakenBack) return 0;
+  thread.reported[gate] = now;
+  if (out < 0 || out > kMost) return std::nullopt;
+  thread.counted += static_cast<std::uint64_t>(out);
+  return static_cast<std::uint64_t>(out);
+}
+
+void TapThreads::take_back(TapThread& thread, std::uint16_t gate) {
+  thread.reported.resize(tap::DataLayout::kGates);
+  ++thread.reported[gate];
 }
 
 bool TapThreads::read(TapThread& thread, std::size_t most) {

@@ -38,7 +38,10 @@ struct TapThread {
   };
   std::vector<EntryStack> stacks;
   TapSampling sampling{0, 0};
-  std::vector<OpenCall> failed;  // calls whose thread is about to ask, for their stack
+  // By gate: its count of calls up to which they were reported, or taken back. Empty: no gate was ever read.
+  std::vector<std::uint64_t> reported;
+  std::uint64_t recorded = 0, counted = 0;  // calls of its threads that were read
+  std::vector<OpenCall> failed;             // calls whose thread is about to ask, for their stack
 
   bool has_record() const { return next < records.size(); }
 };
@@ -64,6 +67,11 @@ class TapThreads {
   RemoteAddr address(const TapThread& thread) const { return rings_->at(thread.ring); }
   // The thread is gone, and its records were handled.
   void remove(TapThread& thread);
+
+  // The calls that the gate has only counted since the last time; nullopt: the program has written over the count.
+  std::optional<std::uint64_t> counted_since(TapThread& thread, std::uint16_t gate) const;
+  // One of the calls that the gate has counted was taken back.
+  static void take_back(TapThread& thread, std::uint16_t gate);
 
   // Reads what the ring has, at most `most` records, and lets its thread use the room. True: there is more. Only if no
   // record waits to be handled. No record is later than now.

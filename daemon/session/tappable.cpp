@@ -53,6 +53,16 @@ const char* why_not_tappable(const Needs& needs, const Probe& probe) {
   return has_small_outs(needs, probe) ? nullptr : "more than one small answer of it is recorded";
 }
 
+// Functions that ask: for a device, an error, or whether work has ended; and the frequent ones without a book.
+bool may_be_left_out(const Probe& probe) {
+  using probes::Kind;
+  constexpr std::int64_t kNotReady = 600;  // of HIP and CUDA
+  if (probe.memory_action() != probes::MemoryAction()) return false;
+  if (probe.kind == Kind::DeviceQuery || probe.kind == Kind::GetDevice || probe.kind == Kind::Error) return true;
+  if (probe.kind != Kind::Event && probe.kind != Kind::Other) return false;
+  return probe.hot || std::ranges::find(probe.not_failures, kNotReady) != probe.not_failures.end();
+}
+
 tap::Tapped tapped(const Needs& needs, const Probe& probe) {
   tap::Tapped out{.stack_words = static_cast<std::uint8_t>(needs.stack_words)};
   if (probe.has_success) out.success = static_cast<std::uint32_t>(probe.success);

@@ -13,6 +13,9 @@ const char* why_not_tappable(const Needs& needs, const probes::Probe& probe);
 inline bool tappable(const Needs& needs, const probes::Probe& probe) { return !why_not_tappable(needs, probe); }
 
 // What the tap of a tappable function does. Its number is left open.
+// True if no book of the recording rests on its calls, as those of memory, streams, launches and ranges do. Then a call
+// that is only counted is missing in sums of time alone.
+bool may_be_left_out(const probes::Probe& probe);
 tap::Tapped tapped(const Needs& needs, const probes::Probe& probe);
 
 }  // namespace fade

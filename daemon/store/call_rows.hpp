@@ -13,6 +13,10 @@ class CallRows {
   CallRows(sqlite::Db& db, Failure& failure, Books& books, Detail detail);
 
   void write(const RecordedCall& call);
+  // The call gets no row, but its error and the name of its result are kept.
+  void write_sums(const RecordedCall& call) {
+    if (call.result != 0) note_result(call);
+  }
 
   std::uint64_t written() const { return written_; }
   std::uint64_t left_out() const { return left_out_; }  // calls that got no row because of Keep

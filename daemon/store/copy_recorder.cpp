@@ -108,7 +108,7 @@ void CopyRecorder::record(RecordedCall& call) {
   copy.resolve(way);
   if (done) add_up(call, copy, way);
   if (call.record.parent != 0) call.thread.copied_inside = books_.directory.call_row(call.record.parent);
-  if (books_.keep.calls && ended && !captured) write(call, copy, way, stream);
+  if (books_.keep.calls && call.has_row() && ended && !captured) write(call, copy, way, stream);
 }
 
 void CopyRecorder::add_up(const RecordedCall& call, const Copy& copy, Way way) {

@@ -168,6 +168,17 @@ void NoticeRecorder::on(const CostMeasured& n) {
   books_.rollups.cost(call_cost_);
 }
 
+void NoticeRecorder::on(const CallsCounted& n) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  CallRecord record;
+  record.thread = n.thread;
+  record.function = n.function;
+  const Lane* const lane = lanes_.of(record);
+  if (!lane) return drop(n.at, n.n, "nothing is known of their function or thread");
+  only_counted_ += n.n;
+  books_.rollups.counted(lane->sums, n.at / kSecond, last_call_, n.n);
+}
+
 void NoticeRecorder::on(const ThreadCost& n) {
   thread_cost_(books_.directory.thread_row(n.thread), n.stops, n.held_ns, n.crossed, n.sampled, n.sampled_ns);
   least_.stopped(n);

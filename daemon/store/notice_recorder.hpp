@@ -25,6 +25,7 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   std::int64_t last_ns() const { return last_ns_; }  // when the last thread or process ended
   // calls that the tracing side did not hand over, by its own count
   std::uint64_t never_came() const { return never_came_; }
+  std::uint64_t only_counted() const { return only_counted_; }  // calls of which nothing else is known
   const CostOfCalls& call_cost() const { return call_cost_; }
 
  private:
@@ -54,6 +55,7 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   void on(const GpuSample& n) { sensors_.on(n); }
   void on(const ThreadCost& n);
   void on(const CostMeasured& n);
+  void on(const CallsCounted& n);
   void on(const StopCost& n) {
     books_.rollups.stops(session_, books_.directory.function_row(n.function), n.stops, n.held_ns);
   }
@@ -69,7 +71,7 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   LeastDuration least_;
   CallRow last_call_ = 0;  // before the notice at hand
   std::int64_t last_ns_ = 0;
-  std::uint64_t never_came_ = 0;
+  std::uint64_t never_came_ = 0, only_counted_ = 0;
 };
 
 }  // namespace fade::store

@@ -29,6 +29,7 @@ struct RecordedCall {
   bool ran = false;            // put kernels to run, or tried to
   std::uint64_t launched = 0;  // kernels that it gave to the GPU: none if it failed or went into a graph
 
+  bool has_row() const { return (record.flags & kSumsOnly) == 0; }  // as far as --budget decides
   bool succeeded() const { return returned && !failed; }
   ProcessId process_id() const { return thread.process; }
 };

@@ -119,7 +119,8 @@ void Recorder::record(RecordedCall& call, Lane& lane) {
   if (!call.function.is_marker) follow_work(call, lane, self);
   if (call.record.flags & (kReturned | kUnwound))
     lane.last->left({call.call, call.function.row, call.at, call.end, call.result, call.returned});
-  rows_.write(call);
+  if (call.has_row()) return rows_.write(call);
+  rows_.write_sums(call);
 }
 
 // Returns the time of the call without watched calls inside.
@@ -218,7 +219,7 @@ void Recorder::finish() {
 
 LiveTotals Recorder::live() const {
   const auto [used, peak] = books_.memory.sums().in_use();
-  return {.calls = tally_.calls,
+  return {.calls = tally_.calls + notices_.only_counted(),
           .errors = tally_.failed,
           .dropped = tally_.dropped + notices_.never_came(),
           .memory_bytes = used,
@@ -231,6 +232,7 @@ Totals Recorder::totals() const {
   out.calls = tally_.calls;
   out.errors = tally_.failed;
   out.tapped = tally_.tapped;
+  out.counted = only_counted();
   out.dropped = notices_.never_came();
   out.overrides = books_.overrides.hits();
   out.processes = books_.directory.processes();
@@ -238,7 +240,8 @@ Totals Recorder::totals() const {
   for (const auto& [function, total] : books_.rollups.totals())
     if (total.untimed < total.calls)
       out.top.push_back({books_.directory.function_name(function), total.calls, total.errors,
-                         notices_.call_cost().measurable(total.total_ns, total.calls, total.tapped)});
+                         notices_.call_cost().measurable(total.total_ns, total.calls - total.untimed, total.tapped),
+                         total.untimed});
   std::ranges::sort(out.top, [](const auto& a, const auto& b) {
     return std::tie(b.total_ns, a.name) < std::tie(a.total_ns, b.name);
   });

@@ -38,8 +38,9 @@ class Recorder {
   FrameNamer& names() { return books_.names; }  // of frames; finish() names the remaining ones
 
   void keep(Keep keep);
-  void fail(const Error& error) { failure_.note(error); }           // no data are written from now on
-  std::uint64_t rows_left_out() const { return rows_.left_out(); }  // calls that got no row because of keep()
+  void fail(const Error& error) { failure_.note(error); }                 // no data are written from now on
+  std::uint64_t rows_left_out() const { return rows_.left_out(); }        // calls that got no row because of keep()
+  std::uint64_t only_counted() const { return notices_.only_counted(); }  // calls of CallsCounted
   Applied applied() const { return {rows_.written(), tally_.applied - rows_.written(), tally_.dropped}; }
   const std::optional<Error>& failure() const { return failure_.error; }
   // The totals of the applied calls. `dropped` of the totals: only calls that the tracing side did not hand over.

@@ -28,19 +28,21 @@ void CallSum::add(const CallSum& other) {
   self += other.self;
   cost += other.cost;
   tapped += other.tapped;
+  counted += other.counted;
   histogram.add(other.histogram);
 }
 
 Rollups::Rollups(sqlite::Db& db, Failure& failure)
     : stat_(db, failure,
-            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13) ON CONFLICT DO UPDATE SET n = "
+            "INSERT INTO call_stat_ VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14) ON CONFLICT DO UPDATE SET "
+            "n = "
             "n + "
             "excluded.n, "
             "errors = errors + excluded.errors, total = total + excluded.total, self = self + excluded.self, "
             "min = coalesce(min(min, excluded.min), min, excluded.min), max = coalesce(max(max, excluded.max), max, "
             "excluded.max), "
             "hist = hist_merge(hist, excluded.hist), leaves = leaves + excluded.leaves, cost = cost + excluded.cost, "
-            "tapped = tapped + excluded.tapped"),
+            "tapped = tapped + excluded.tapped, counted = counted + excluded.counted"),
       second_(db, failure,
               "INSERT INTO call_bucket_ VALUES (?1,?2,?3,?4,?5) ON CONFLICT DO UPDATE SET n = n + excluded.n, "
               "total = total + excluded.total, first_call = min(first_call, excluded.first_call)"),
@@ -96,6 +98,15 @@ void Rollups::untimed(const Lane& lane, const Measured& call) {
   sum.add_untimed(true);
 }
 
+void Rollups::counted(const Lane& lane, std::int64_t sec, CallRow last, std::uint64_t calls) {
+  auto& [second, total] = *lane.all;
+  if (second.sec != sec) begin_second(lane.function, second, sec, last);
+  second.n += calls;
+  total.calls += calls;
+  total.untimed += calls;
+  lane.from_outside->add_counted(calls);
+}
+
 void Rollups::begin_second(FunctionRow function, Second& second, std::int64_t sec, CallRow call) {
   write_second(function, second);
   second.sec = sec;
@@ -128,7 +139,7 @@ void Rollups::flush_calls() {
     const std::vector<std::byte> histogram = sum.histogram.encode();
     const auto known = [&](std::int64_t ns) { return sum.timed == 0 ? std::nullopt : std::optional(ns); };
     stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, known(sum.min), known(sum.max),
-          std::span<const std::byte>(histogram), sum.leaves, sum.cost, sum.tapped);
+          std::span<const std::byte>(histogram), sum.leaves, sum.cost, sum.tapped, sum.counted);
     sum = CallSum{};
   }
   forget_if_large(calls_);

@@ -42,6 +42,7 @@ struct CostOfCalls {
 struct CallSum {
   std::uint64_t n = 0, errors = 0, leaves = 0;  // leaves: without a watched call inside
   std::uint64_t timed = 0, tapped = 0;          // of n: those with a known duration, those without a stop
+  std::uint64_t counted = 0;                    // of n: those of which nothing else is known
   std::int64_t total = 0, self = 0, cost = 0, min = 0, max = 0;
   Histogram histogram;
 
@@ -63,6 +64,11 @@ struct CallSum {
   void add_untimed(bool leaf) {
     ++n;
     leaves += leaf;
+  }
+  void add_counted(std::uint64_t calls) {
+    n += calls;
+    leaves += calls;
+    counted += calls;
   }
   void add(const CallSum& other);
 };
@@ -130,6 +136,8 @@ class Rollups {
   };
   // A call with a duration that was not taken, or is not known.
   void untimed(const Lane& lane, const Measured& call);
+  // Calls that were only counted, until the second `sec`. `last`: the last call before.
+  void counted(const Lane& lane, std::int64_t sec, CallRow last, std::uint64_t calls);
   Net call(const Lane& lane, const Measured& call) {
     if (call.parent != 0 || !inside_.empty()) return nested(lane, call);
     const std::int64_t cost = call.raw_ns ? cost_.within(call.tapped) : 0, ns = call.raw_ns.value_or(0) - cost;

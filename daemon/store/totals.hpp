@@ -11,6 +11,7 @@ struct FunctionTotals {
   std::string name;
   std::uint64_t calls = 0, errors = 0;
   std::int64_t total_ns = 0;
+  std::uint64_t untimed = 0;  // of the calls, those that are not in total_ns
 };
 
 // While the recording goes on.
@@ -23,6 +24,7 @@ struct LiveTotals {
 struct Totals {
   std::uint64_t calls = 0, errors = 0;
   std::uint64_t tapped = 0;   // of the calls, those that a tap recorded
+  std::uint64_t counted = 0;  // and those that were only counted
   std::uint64_t dropped = 0;  // unknown calls, not even in the sums
   std::uint64_t overrides = 0, processes = 0, threads = 0;
   std::vector<FunctionTotals> top;                                 // at most 5, by total time

@@ -196,7 +196,7 @@ void Writer::Impl::tell() {
   if (gave_up_) {
     const std::uint64_t handed_over = queue_.handed_over();
     now.dropped = account_.dropped(handed_over);
-    now.calls = handed_over - now.dropped;
+    now.calls = handed_over - now.dropped + recorder_->only_counted();
   }
   const std::lock_guard lock(live_mutex_);
   now.database_bytes = live_.database_bytes;
@@ -362,7 +362,7 @@ Totals Writer::Impl::finish() {
   if (thread_.joinable()) thread_.join();
   const std::uint64_t handed_over = queue_.handed_over(), dropped = account_.dropped(handed_over);
   Totals totals = recorder_->totals();
-  totals.calls = handed_over - dropped;
+  totals.calls = handed_over - dropped + totals.counted;
   totals.dropped += dropped;
   recorder_.reset();
   pages_.close();

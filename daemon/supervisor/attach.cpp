@@ -8,6 +8,7 @@
 #include "proc/processes.hpp"
 #include "session/process_facts.hpp"
 #include "session/session.hpp"
+#include "supervisor/budget.hpp"
 #include "supervisor/coverage_plan.hpp"
 #include "supervisor/ignored_signals.hpp"
 #include "supervisor/permission.hpp"
@@ -171,7 +172,9 @@ Result<AttachOutcome> attach(const AttachOptions& options, AttachObserver& obser
   if (!chosen) return tl::unexpected(chosen.error());
   auto session = session_options(options, *chosen, *overrides);
   if (!session) return tl::unexpected(std::move(session.error()));
-  session->engine = options.engine.value_or(CaptureEngine::Breakpoints);
+  const auto engine = engine_for(options.engine, CaptureEngine::Breakpoints, session->budget);
+  if (!engine) return tl::unexpected(engine.error());
+  session->engine = *engine;
   if (options.pids.empty()) return fail("no process to attach to", {}, {}, EINVAL);
   return Attachment(options, *overrides, observer, coverage_of(options, *chosen, session->wishes))
       .execute(std::move(*session));

@@ -1,5 +1,7 @@
 #include "supervisor/call_cost.hpp"
 
+#include <algorithm>
+
 #include "ptrace/stop_cost.hpp"
 #include "tap/tap_cost.hpp"
 
@@ -19,11 +21,11 @@ CostMeasured told(const char* form, const StopCosts& costs) {
 
 }  // namespace
 
-std::int64_t measure_tap_cost(EventSink& sink) {
+CostOfTaps measure_tap_cost(EventSink& sink, bool with_gate) {
   const auto cost = tap::measure_tap();
   if (!cost) {
     sink.notice(CostMeasured{.form = "tap", .problem = cost.error().text()});
-    return 0;
+    return {};
   }
   sink.notice(CostMeasured{.form = "tap",
                            .calls = cost->calls,
@@ -32,7 +34,13 @@ std::int64_t measure_tap_cost(EventSink& sink) {
                            .stop_ns = cost->call.median,
                            .stop_spread_ns = cost->call.spread,
                            .problem = {}});
-  return cost->call.median;
+  if (with_gate)
+    sink.notice(CostMeasured{.form = "gate",
+                             .calls = cost->calls,
+                             .stop_ns = cost->gate.median,
+                             .stop_spread_ns = cost->gate.spread,
+                             .problem = {}});
+  return {cost->call.median, std::max<std::int64_t>(cost->gate.median, 1)};
 }
 
 CostOfStops CostOfStops::as_seen(const StopTotals& seen) const {

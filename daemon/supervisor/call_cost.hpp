@@ -22,8 +22,13 @@ struct CostOfStops {
 // the reason for none. Tracing thread only, while no stop waits to be handled.
 CostOfStops measure_call_cost(const Tracer& tracer, EventSink& sink);
 
-// Measures a tapped call, in this thread. That takes some 2 ms. Sends the result, or the reason for none.
-// Returns what a tap adds to a call, in ns; 0: not known.
-std::int64_t measure_tap_cost(EventSink& sink);
+// What a tap, and a gate, adds to a call, in ns; 0: not known.
+struct CostOfTaps {
+  std::int64_t tap_ns = 0, gate_ns = 0;
+};
+
+// Measures a tapped call, in this thread. That takes some 2 ms. Sends the result, or the reason for none. The cost of a
+// gate is sent `with_gate` alone.
+CostOfTaps measure_tap_cost(EventSink& sink, bool with_gate);
 
 }  // namespace fade

@@ -1,4 +1,5 @@
 #include "supervisor/preparation.hpp"
+#include "supervisor/budget.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,6 +84,10 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   SessionOptions out{.follow = options.follow, .hang_ns = options.hang_ns.value_or(0)};
   const auto step = parse_step(options.step);
   if (!step) return tl::unexpected(step.error());
+  const auto budget = parse_budget(options.budget);
+  if (!budget) return tl::unexpected(budget.error());
+  out.budget = *budget;
+  if (step->by == StepRule::By::Call) out.step_begins = step->pattern;
   for (const auto& probe : chosen.known)
     if (chosen.selection(*probe) || overrides.touches(probe->symbol) || needs_for_steps(*step, *probe) ||
         (!overrides.empty() && probe->kind == probes::Kind::SetDevice))

@@ -76,7 +76,8 @@ void Recording::store_sensors(std::vector<GpuSample> samples) {
 
 void Recording::begin(Session& session, const Tracer& tracer) {
   stop_ = measure_call_cost(tracer, queue_);
-  if (session.engine() != CaptureEngine::Breakpoints) tap_ns_ = measure_tap_cost(queue_);
+  if (session.engine() != CaptureEngine::Breakpoints) taps_ = measure_tap_cost(queue_, session.has_budget());
+  session.know_prices({stop_.here_ns, taps_.tap_ns, taps_.gate_ns}, stop_.run_ns);
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
   if (options_.delay_ns) session.set_recording(recording_ = false);
@@ -161,13 +162,14 @@ RunSummary Recording::finish(Session& session) {
   out.cost = {.is_measured = stop.here_ns > 0,
               .threads = seen.stopped_threads,
               .calls_ns = whole(seen.call_stops, seen.call_held_ns, seen.crossed_stops),
-              .tapped = totals.tapped,
-              .taps_ns = static_cast<std::int64_t>(totals.tapped) * tap_ns_,
+              .tapped = totals.tapped + totals.counted,
+              .taps_ns = static_cast<std::int64_t>(totals.tapped) * taps_.tap_ns +
+                         static_cast<std::int64_t>(totals.counted) * taps_.gate_ns,
               .other_ns = whole(seen.stops - seen.call_stops, seen.stopped_ns - seen.call_held_ns),
               .busiest_ns = whole(seen.busiest_stops, seen.busiest_held_ns, seen.busiest_crossed),
               .life_ns = seen.main_life_ns > 0 ? seen.life_ns : clock_.now()};
   if (seen.main_life_ns > 0) out.duration_ns = seen.main_life_ns;
-  for (const auto& [name, calls, errors, total_ns] : totals.top) out.top.push_back({name, calls, errors, total_ns});
+  for (const auto& one : totals.top) out.top.push_back({one.name, one.calls, one.errors, one.total_ns, one.untimed});
   for (const std::string& note : overrides_.notes()) out.notes.push_back(note);
   if (!overrides_.empty() && totals.overrides == 0) out.notes.push_back(why_no_rule_was_applied(seen));
   return out;

@@ -63,7 +63,7 @@ class Recording {
   std::unique_ptr<SensorWatch> sensors_;
   std::string database_;
   CostOfStops stop_;
-  std::int64_t tap_ns_ = 0;  // what a tap adds to a call; 0: not known
+  CostOfTaps taps_;
   std::int64_t last_memory_look_ = 0, last_samples_ = 0;
   bool recording_ = true, paused_ = false, runs_short_ = false;
 };

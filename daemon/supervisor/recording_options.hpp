@@ -20,6 +20,7 @@ struct RecordingOptions {          // one command line: a field is the value of 
   Detail detail = Detail::Calls;
   // nullopt: Auto for a program that fade starts, Breakpoints for one that runs already: DECISIONS 144
   std::optional<CaptureEngine> engine;  // --engine
+  std::string budget;                   // --budget: what fade may cost the program, in percent; empty: no limit
 
   std::vector<std::string> events;   // -e: groups and -groups
   std::vector<std::string> include;  // regular expressions on function names
@@ -57,6 +58,7 @@ struct TopFunction {
   std::string name;
   std::uint64_t calls = 0, errors = 0;
   std::int64_t total_ns = 0;
+  std::uint64_t untimed = 0;  // of the calls, those that are not in total_ns
 };
 
 // The cost of fade for the program, all threads added up if not said otherwise.
@@ -65,7 +67,7 @@ struct CostSummary {
   std::uint64_t threads = 0;    // that were stopped
   std::uint64_t callers = 0;    // threads that made recorded calls; 0: not counted
   std::int64_t calls_ns = 0;    // by the stops of recorded calls
-  std::uint64_t tapped = 0;     // recorded calls without a stop
+  std::uint64_t tapped = 0;     // calls without a stop, recorded or only counted
   std::int64_t taps_ns = 0;     // by these
   std::int64_t other_ns = 0;    // by other stops: the start of programs, loading of libraries
   std::int64_t busiest_ns = 0;  // of the thread that was stopped longest

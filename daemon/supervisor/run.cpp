@@ -12,6 +12,7 @@
 #include "base/own_memory.hpp"
 #include "ptrace/launch.hpp"
 #include "session/session.hpp"
+#include "supervisor/budget.hpp"
 #include "supervisor/coverage_plan.hpp"
 #include "supervisor/ignored_signals.hpp"
 #include "supervisor/job_control.hpp"
@@ -130,7 +131,9 @@ Result<RunOutcome> run(const RunOptions& options, OnStarted on_started) {
   if (!chosen) return tl::unexpected(chosen.error());
   auto session = session_options(options, *chosen, *overrides);
   if (!session) return tl::unexpected(std::move(session.error()));
-  session->engine = options.engine.value_or(CaptureEngine::Auto);
+  const auto engine = engine_for(options.engine, CaptureEngine::Auto, session->budget);
+  if (!engine) return tl::unexpected(engine.error());
+  session->engine = *engine;
   if (auto found = find_program(options.command[0], options.directory); !found)
     return tl::unexpected(std::move(found.error()));
   return Run(options, *overrides, coverage_of(options, *chosen, session->wishes))

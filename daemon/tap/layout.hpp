@@ -13,6 +13,9 @@ namespace fade::tap {
 // The data area.
 struct DataLayout {
   static constexpr std::uint64_t kEnabledAt = 0;  // a byte; 0: taps only call their function
+  // Words of 32 bits, one for each gate: a call whose number has one of these bits is only counted. 0: every call goes
+  // through to the tap.
+  static constexpr std::uint64_t kMasksAt = 0x800, kGates = 128;
   // Buckets of four pairs: thread pointer (fs base), address of the thread's ring. Pair 0: free.
   static constexpr std::uint64_t kThreadsAt = 0x1000, kThreadsSize = 0x10000, kThreadsInBucket = 4;
   // Buckets of eight keys: return address, with the function's number in the upper 16 bits. 0: free.
@@ -41,6 +44,12 @@ struct RingLayout {
   // Of the records; a power of two. A record at the end goes on behind it.
   std::uint64_t size = 0;
   constexpr std::uint64_t mapped() const { return kRecordsAt + size + kMostRecord; }
+
+  // Behind the records, two words for each gate: the number of the thread's next call, and its calls that were only
+  // counted. Only the thread changes them.
+  static constexpr std::uint64_t kCounters = 16, kNumberAt = 0, kCountedAt = 8;
+  constexpr std::uint64_t counters_at(std::uint16_t gate) const { return mapped() + kCounters * gate; }
+  constexpr std::uint64_t with_counters() const { return counters_at(DataLayout::kGates); }
 };
 
 // A record begins with this word, which is written last. It names the record's position, so that the word of an

@@ -140,6 +140,19 @@ void MachineCode::test(Reg reg) {
   registers(reg, reg);
 }
 
+void MachineCode::test32(RemoteAddr address, Reg reg) {
+  if (static_cast<int>(reg) >= 8) byte(0x44);
+  byte(0x85);
+  byte(0x05 | (static_cast<int>(reg) & 7) << 3);
+  relative(address);
+}
+
+void MachineCode::increment(Reg base, std::int32_t offset) {
+  wide(Reg::ax, base);
+  byte(0xFF);
+  memory(Reg::ax, base, offset);
+}
+
 void MachineCode::exchange_add(Reg base, std::int32_t offset, Reg reg) {
   wide(reg, base);
   byte(0x0F);

@@ -37,6 +37,8 @@ class MachineCode : public CodeBytes {
   void compare_byte(RemoteAddr address, std::uint8_t value);  // cmpb $value, address(%rip)
   void store_byte(RemoteAddr address, std::uint8_t value);    // movb $value, address(%rip)
   void test(Reg reg);                                         // test %reg, %reg
+  void test32(RemoteAddr address, Reg reg);                   // test %reg, address(%rip) (lower half)
+  void increment(Reg base, std::int32_t offset);              // incq offset(%base)
   void exchange_add(Reg base, std::int32_t offset, Reg reg);  // xadd %reg, offset(%base)
   void read_clock() { raw({0x0F, 0x31}); }                    // rdtsc
   void jump(RemoteAddr to);

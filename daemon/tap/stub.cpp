@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/result.hpp"
+#include "tap/lookup.hpp"
 #include "tap/machine_code.hpp"
 
 namespace fade::tap {
@@ -84,7 +85,7 @@ class Writer {
       code_.shift_left(r10, 48);
       code_.bit_or(ax, r10);
     }
-    to_bucket(DataLayout::kSitesAt);
+    find_bucket(code_, around_.data + DataLayout::kSitesAt);
     for (std::uint64_t i = 0; i < DataLayout::kSitesInBucket; ++i) {
       code_.compare(ax, r11, static_cast<std::int32_t>(8 * i));
       code_.jump(Condition::Equal, known);
@@ -93,34 +94,7 @@ class Writer {
     code_.place(known);
   }
 
-  // %r11: the thread's ring. Uses %rax, %r10. A signal handler may fork between both words of a pair: the child finds
-  // the second one wiped.
-  void find_thread(Label again) {
-    const Label found = code_.label(), unknown = question(Question::UnknownThread, again);
-    code_.load_thread_pointer(ax);
-    to_bucket(DataLayout::kThreadsAt);
-    for (std::uint64_t i = 0; i < DataLayout::kThreadsInBucket; ++i) {
-      const Label next = code_.label();
-      code_.compare(ax, r11, static_cast<std::int32_t>(16 * i));
-      code_.jump(Condition::NotEqual, next);
-      code_.load(r11, r11, static_cast<std::int32_t>(16 * i + 8));
-      code_.jump(found);
-      code_.place(next);
-    }
-    code_.jump(unknown);
-    code_.place(found);
-    code_.test(r11);
-    code_.jump(Condition::Equal, unknown);
-  }
-
-  // %r11: the bucket of the key in %rax. Uses %r10.
-  void to_bucket(std::uint64_t table) {
-    code_.multiply(r10, ax, kHashFactor);
-    code_.shift_right(r10, kHashShift);
-    code_.bit_and(r10, kHashMask);
-    code_.load_address(r11, around_.data + table);
-    code_.add(r11, r10);
-  }
+  void find_thread(Label again) { find_ring(code_, around_.data, question(Question::UnknownThread, again)); }
 
   // %rax: the position of a new record; %r10: its address. One instruction takes the room, so a signal handler that
   // calls the function gets other room. Returns the address behind that instruction.

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "tap/gate.hpp"
 #include "tap/machine_code.hpp"
 #include "tap/ring_reader.hpp"
 #include "tap/stub.hpp"
@@ -18,7 +19,7 @@ namespace fade::tap {
 namespace {
 
 constexpr std::uint64_t kCodeSize = 4096, kRingSize = 32 * 1024, kSize = kCodeSize + DataLayout::kSize + 2 * kRingSize;
-constexpr std::uint64_t kStubAt = 512, kThunksAt = 2048, kThunkSize = 32;
+constexpr std::uint64_t kStubAt = 512, kGateAt = 1792, kThunksAt = 2048, kThunkSize = 32;
 constexpr int kBatches = 200, kCallsOfABatch = 100;
 
 std::byte* at(RemoteAddr address) { return reinterpret_cast<std::byte*>(address.value); }
@@ -54,16 +55,22 @@ class OwnTap {
     place(code_ + kStubAt, stub.code);
     const RemoteAddr from = make_thunk(0, code_ + kStubAt - 16);
     make_thunk(1, code_ + kStubAt);
-    know(from + kThunkSize);
+    const GateWays ways{data(), kRingSize, code_ + kStubAt, code_ + kStubAt - 16};
+    place(code_ + kGateAt, gate_code(0, ways, code_ + kGateAt).code);
+    make_thunk(2, code_ + kGateAt);
+    set(data() + DataLayout::kMasksAt, kCountsOnly);
+    know({from + kThunkSize, from + 2 * kThunkSize});
     set(data(), 1);
     set(ring() + RingLayout::kLimitAt, kRingSize);
     return ::mprotect(memory_, kCodeSize, PROT_READ | PROT_EXEC) == 0;
   }
 
-  // TSC ticks of a batch of calls, without a tap and with it.
-  std::uint64_t batch(bool tapped) {
+  enum class Way : std::uint8_t { Direct, Tap, Gate };
+  // TSC ticks of a batch of calls on that way.
+  std::uint64_t batch(Way way) {
     set(ring() + RingLayout::kHeadAt, 0);
-    auto* const call = reinterpret_cast<void (*)()>((code_ + kThunksAt + (tapped ? kThunkSize : 0)).value);
+    const RemoteAddr thunk = code_ + kThunksAt + static_cast<std::uint64_t>(way) * kThunkSize;
+    auto* const call = reinterpret_cast<void (*)()>(thunk.value);
     unsigned cpu;
     const std::uint64_t begin = __rdtscp(&cpu);
     for (int i = 0; i < kCallsOfABatch; ++i) call();
@@ -94,11 +101,12 @@ class OwnTap {
     return from;
   }
   // Then the tap has nothing to ask.
-  void know(RemoteAddr return_address) {
+  void know(std::initializer_list<RemoteAddr> return_addresses) {
     ThreadTable threads(data());
     for (const Word& word : threads.add(thread_pointer(), ring())) set(word.at, word.value);
     SiteTable sites(data());
-    if (const auto word = sites.add(0, return_address)) set(word->at, word->value);
+    for (const RemoteAddr return_address : return_addresses)
+      if (const auto word = sites.add(0, return_address)) set(word->at, word->value);
   }
 
   void* const memory_;
@@ -111,9 +119,11 @@ Result<TapCost> measure_tap() {
   OwnTap tap;
   if (!tap.make()) return fail("the cost of a tap was not measured", "no memory for code can be mapped");
   const TscClock::Sample begin = TscClock::sample();
-  std::vector<std::int64_t> within, added;
+  std::vector<std::int64_t> within, added, counted;
   for (int i = 0; i < kBatches; ++i) {
-    const std::uint64_t direct = tap.batch(false), tapped = tap.batch(true);
+    const std::uint64_t direct = tap.batch(OwnTap::Way::Direct), gated = tap.batch(OwnTap::Way::Gate),
+                        tapped = tap.batch(OwnTap::Way::Tap);
+    counted.push_back(static_cast<std::int64_t>(gated) - static_cast<std::int64_t>(direct));
     added.push_back(static_cast<std::int64_t>(tapped) - static_cast<std::int64_t>(direct));
     const auto records = tap.records();
     for (std::size_t r = 0; r + 1 < records.size(); r += 2)
@@ -129,7 +139,8 @@ Result<TapCost> measure_tap() {
   if (within.empty()) return fail("the cost of a tap was not measured", "no call was recorded");
   return TapCost{.calls = kBatches * kCallsOfABatch,
                  .within = in_ns(Measured::of(within), 1),
-                 .call = in_ns(Measured::of(added), kCallsOfABatch)};
+                 .call = in_ns(Measured::of(added), kCallsOfABatch),
+                 .gate = in_ns(Measured::of(counted), kCallsOfABatch)};
 }
 
 }  // namespace fade::tap

@@ -11,6 +11,7 @@ struct TapCost {
   std::uint32_t calls = 0;  // number of measured calls
   Measured within;          // recorded duration of an empty function
   Measured call;            // what a tap adds to a call
+  Measured gate;            // what a gate adds to a call that it only counts
 };
 
 // Takes about a millisecond. Any thread. Returns an Error if this process may not map executable memory.

@@ -91,6 +91,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
  'time in these calls as measured, with fade''s own cost for them and for the calls inside'),
 ('call_stats', 'least_ns', 'integer', 'ns', 'call_costs.least_ns, or less if calls were tapped: means below it are 0 here'),
 ('call_stats', 'tapped_calls', 'integer', '', 'of these, calls that were recorded without a stop'),
+('call_stats', 'counted_calls', 'integer', '',
+ 'of these, calls that were only counted (--budget): times and errors are those of the rest'),
 ('top', '', '', '', 'Functions by time'),
 ('top', 'session', 'integer', '', 'sessions.id'),
 ('top', 'name', 'text', '', 'name of the function'),

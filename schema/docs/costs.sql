@@ -7,7 +7,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('overhead', 'held_ns', 'integer', 'ns', 'how long it was held, all added up'),
 ('overhead', 'per_stop_ns', 'integer', 'ns', 'mean'),
 ('overhead', 'calls', 'integer', '', 'recorded calls; NULL for other stops'),
-('overhead', 'tapped', 'integer', '', 'of these, calls that were recorded by a tap: without a stop'),
+('overhead', 'tapped', 'integer', '', 'of these, calls without a stop: recorded by a tap, or only counted (--budget)'),
 ('overhead', 'cost_ns', 'integer', 'ns',
  'what stops and taps cost in all: held_ns, for each stop stop_costs.stop_ns, and for each '
  || 'tapped call that of form tap; NULL where stops were not measured'),
@@ -17,7 +17,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('call_costs', 'session', 'integer', '', 'sessions.id'),
 ('call_costs', 'form', 'text', '',
  'how functions are entered: jump (the breakpoint lies behind a jump) or int3 (it is the entry); apart: a jump of a '
- || 'thread on another CPU than fade; tap: no stop'),
+ || 'thread on another CPU than fade; tap: no stop; gate: only counted'),
 ('call_costs', 'calls', 'integer', '', 'how many calls were measured; 0: none, and sums are as measured too'),
 ('call_costs', 'call_ns', 'integer', 'ns', 'what lies in each duration: median'),
 ('call_costs', 'call_spread_ns', 'integer', 'ns', 'four of five lay within call_ns - this and call_ns + this'),
@@ -37,8 +37,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
  'how much more a stop of a thread on another CPU than fade costs; 0 where stop_ns has these stops in it'),
 ('slowdowns', '', '', '', 'What fade cost the programs of a session, added up over threads'),
 ('slowdowns', 'session', 'integer', '', 'sessions.id'),
-('slowdowns', 'calls', 'integer', '', 'recorded calls'),
-('slowdowns', 'tapped', 'integer', '', 'of these, calls that were recorded by a tap: without a stop'),
+('slowdowns', 'calls', 'integer', '', 'recorded and counted calls'),
+('slowdowns', 'tapped', 'integer', '', 'of these, calls without a stop: recorded by a tap, or only counted (--budget)'),
 ('slowdowns', 'taps_ns', 'integer', 'ns', 'what these cost'),
 ('slowdowns', 'threads', 'integer', '', 'threads that were stopped at breakpoints'),
 ('slowdowns', 'stops', 'integer', '', 'how often threads were stopped'),

@@ -8,7 +8,7 @@
 -- question: complete
 -- topic: processes
 -- column: name             text      function
--- column: calls            count     recorded calls
+-- column: calls            count     recorded and counted calls
 -- column: tapped           count     of these, without a stop
 -- column: stops            count     how often a thread was stopped for it
 -- column: cost_ns          duration  what stops and tapped calls cost, all together: held, and the rest where it was measured
@@ -16,13 +16,13 @@
 -- column: per_stop_ns      duration  cost of each stop
 -- column: percent          percent   of all that stops cost
 -- column: percent_of_life  number    cost by the life of the programs; several threads can add up to more than 100
--- column: note             text      why it was not tapped
+-- column: note             text      why it was not tapped, or costs more than --budget allows
 WITH cost AS (SELECT name, calls, tapped, stops, held_ns, coalesce(cost_ns, held_ns) AS cost_ns, session FROM overhead WHERE true /*? AND session = :session */)
 SELECT o.name, sum(o.calls) AS calls, sum(o.tapped) AS tapped, sum(o.stops) AS stops, sum(o.cost_ns) AS cost_ns, sum(o.held_ns) AS held_ns, sum(o.cost_ns) / nullif(sum(o.stops), 0) AS per_stop_ns,
        round(100.0 * sum(o.cost_ns) / nullif(sum(sum(o.cost_ns)) OVER (), 0), 1) AS percent,
        round(100.0 * sum(o.cost_ns) / nullif(max(s.life_ns), 0), 2) AS percent_of_life,
        (SELECT substr(max(l.detail), length(o.name) + 3) FROM lifecycle l
-        WHERE l.kind = 'not tapped' AND substr(l.detail, 1, length(o.name) + 2) = o.name || ': ' /*? AND l.session = :session */) AS note
+        WHERE l.kind IN ('not tapped', 'over budget') AND substr(l.detail, 1, length(o.name) + 2) = o.name || ': ' /*? AND l.session = :session */) AS note
 FROM cost o JOIN slowdowns s ON s.session = o.session
 WHERE true /*? AND o.name REGEXP :name */
 GROUP BY o.name

@@ -30,7 +30,7 @@ WITH stat AS (
   FROM call_rate WHERE true /*? AND session = :session */ GROUP BY name
 ), by_name AS (
   SELECT name, category AS api, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns,
-         sum(total_ns) / nullif(sum(calls), 0) AS avg_ns,
+         sum(total_ns) / nullif(sum(calls - counted_calls), 0) AS avg_ns,
          fade_percentile(hist, 0.5, min_ns, max_ns) AS p50_ns, fade_percentile(hist, 0.9, min_ns, max_ns) AS p90_ns,
          fade_percentile(hist, 0.99, min_ns, max_ns) AS p99_ns, max(max_ns) AS max_ns, max(least_ns) AS least_ns,
          round(100.0 * sum(total_ns) / nullif((SELECT sum(total_ns) FROM stat WHERE parent_function_id = 0), 0), 2) AS percent

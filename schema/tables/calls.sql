@@ -35,10 +35,12 @@ CREATE TABLE result_name_ (
 -- from outside any watched call. self: total without watched calls inside. leaves: calls without any inside. hist:
 -- numbers of calls by duration, a sequence of pairs of LEB128 numbers (bucket, calls), buckets ascending; bucket b
 -- begins at (2 + b % 2) << (6 + b / 2) ns, bucket 0 at 0. tapped: of n, calls that a tap recorded, without a stop.
+-- counted: of n, calls that were only counted (--budget): all other columns are of the rest.
 CREATE TABLE call_stat_ (
   thread INTEGER NOT NULL, fn INTEGER NOT NULL, parent_fn INTEGER NOT NULL, n INTEGER NOT NULL, errors INTEGER NOT NULL,
   total INTEGER NOT NULL, self INTEGER NOT NULL, min INTEGER, max INTEGER, hist BLOB, leaves INTEGER NOT NULL DEFAULT 0,
   cost INTEGER NOT NULL DEFAULT 0, tapped INTEGER NOT NULL DEFAULT 0,
+  counted INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (thread, fn, parent_fn)) STRICT, WITHOUT ROWID;
 
 -- first_call: ids are in order of time, so a range of time is a range of ids.

@@ -2,6 +2,7 @@
 
 -- The cost of a call and a stop on this machine, measured when the session began, for each form of entry: jump or int3;
 -- apart: as jump, for a thread on another CPU than the tracer. tap: a call that a tap records; stop_ns is its whole cost.
+-- gate: a call that is only counted; stop_ns is its whole cost.
 -- calls 0: no measurement; problem is the reason. call: within each duration. stop: of each stop, beyond the time for
 -- which fade held the thread; run: of this, what the thread itself runs, 0: not known. Spread: four of five samples lie within median +- spread.
 -- least: of jump, the shortest mean duration that can be told from fade's cost; rises with the number of crossed stops.

@@ -65,13 +65,13 @@ WITH least AS (
 SELECT p.session, p.pid, t.tid, x.thread AS thread_id, x.fn AS function_id, f.api AS category, f.name,
        x.parent_fn AS parent_function_id, pf.name AS parent, x.n AS calls, x.errors,
        iif(x.max IS NULL, NULL,
-           iif(x.total < (x.n - x.tapped) * k.stopped + x.tapped * k.tapped, 0, x.total)) AS total_ns,
+           iif(x.total < (x.n - x.counted - x.tapped) * k.stopped + x.tapped * k.tapped, 0, x.total)) AS total_ns,
        iif(x.max IS NULL, NULL,
-           iif(x.self < (x.n - x.tapped) * k.stopped + x.tapped * k.tapped, 0, x.self)) AS self_ns,
+           iif(x.self < (x.n - x.counted - x.tapped) * k.stopped + x.tapped * k.tapped, 0, x.self)) AS self_ns,
        iif(x.min < iif(x.tapped > 0, k.tapped, k.stopped), 0, x.min) AS min_ns,
        iif(x.max < iif(x.tapped > 0, k.tapped, k.stopped), 0, x.max) AS max_ns, x.hist, x.leaves AS leaf_calls,
        iif(x.max IS NULL, NULL, x.total + x.cost) AS raw_total_ns,
-       ((x.n - x.tapped) * k.stopped + x.tapped * k.tapped) / x.n AS least_ns, x.tapped AS tapped_calls
+       ((x.n - x.counted - x.tapped) * k.stopped + x.tapped * k.tapped) / max(x.n - x.counted, 1) AS least_ns, x.tapped AS tapped_calls, x.counted AS counted_calls
 FROM call_stat_ x
 JOIN thread_ t ON t.id = x.thread
 JOIN process_ p ON p.id = t.process
@@ -82,10 +82,11 @@ LEFT JOIN least k ON k.session = p.session;
 CREATE VIEW top AS
 WITH f AS (
   SELECT session, name, category, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns,
-         sum(self_ns) AS self_ns, min(min_ns) AS min_ns, max(max_ns) AS max_ns
+         sum(self_ns) AS self_ns, min(min_ns) AS min_ns, max(max_ns) AS max_ns,
+         sum(calls - counted_calls) AS seen
   FROM call_stats
   GROUP BY function_id)
-SELECT session, name, category, calls, errors, total_ns, self_ns, total_ns / calls AS avg_ns, min_ns, max_ns,
+SELECT session, name, category, calls, errors, total_ns, self_ns, total_ns / nullif(seen, 0) AS avg_ns, min_ns, max_ns,
        round(100.0 * self_ns / nullif((SELECT sum(self_ns) FROM f), 0), 2) AS percent
 FROM f
 ORDER BY total_ns DESC;

@@ -47,13 +47,13 @@ life AS (
   FROM process_
   GROUP BY session),
 call AS (
-  SELECT p.session, sum(x.n) AS calls, sum(x.tapped) AS tapped
+  SELECT p.session, sum(x.n) AS calls, sum(x.tapped) AS tapped, sum(x.counted) AS counted
   FROM call_stat_ x
   JOIN thread_ t ON t.id = x.thread
   JOIN process_ p ON p.id = t.process
   GROUP BY p.session)
-SELECT s.id AS session, coalesce(c.calls, 0) AS calls, coalesce(c.tapped, 0) AS tapped,
-       coalesce(c.tapped * a.stop_ns, 0) AS taps_ns, coalesce(t.threads, 0) AS threads, coalesce(x.stops, 0) AS stops,
+SELECT s.id AS session, coalesce(c.calls, 0) AS calls, coalesce(c.tapped + c.counted, 0) AS tapped,
+       coalesce(c.tapped * a.stop_ns, 0) + coalesce(c.counted * g.stop_ns, 0) AS taps_ns, coalesce(t.threads, 0) AS threads, coalesce(x.stops, 0) AS stops,
        coalesce(x.held_ns, 0) AS held_ns, coalesce(x.call_held + x.call_stops * coalesce(k.stop_ns, 0), 0) + coalesce(t.crossings_ns, 0) AS calls_ns,
        coalesce(x.held_ns - x.call_held + (x.stops - x.call_stops) * coalesce(k.stop_ns, 0), 0) AS other_ns,
        coalesce(t.busiest_ns, 0) AS busiest_ns,
@@ -65,18 +65,22 @@ LEFT JOIN stop x ON x.session = s.id
 LEFT JOIN thread t ON t.session = s.id
 LEFT JOIN life l ON l.session = s.id
 LEFT JOIN call c ON c.session = s.id
-LEFT JOIN call_cost_ a ON a.session = s.id AND a.form = 'tap';
+LEFT JOIN call_cost_ a ON a.session = s.id AND a.form = 'tap'
+LEFT JOIN call_cost_ g ON g.session = s.id AND g.form = 'gate';
 
 CREATE VIEW overhead AS
 WITH call AS (
-  SELECT fn, sum(n) AS calls, sum(tapped) AS tapped
+  SELECT fn, sum(n) AS calls, sum(tapped) AS tapped, sum(counted) AS counted
   FROM call_stat_
   GROUP BY fn)
 SELECT o.session, coalesce(f.name, '(other stops)') AS name, o.stops, o.held_ns,
        CASE WHEN o.stops > 0 THEN o.held_ns / o.stops END AS per_stop_ns,
-       o.held_ns + o.stops * k.stop_ns + coalesce(c.tapped * t.stop_ns, 0) AS cost_ns, c.calls, c.tapped
+       o.held_ns + o.stops * k.stop_ns + coalesce(c.tapped * t.stop_ns, 0)
+       + coalesce(c.counted * g.stop_ns, 0) AS cost_ns,
+       c.calls, c.tapped + c.counted AS tapped
 FROM overhead_ o
 LEFT JOIN function_ f ON f.id = o.fn
 LEFT JOIN call c ON c.fn = o.fn
 LEFT JOIN stop_costs k ON k.session = o.session
-LEFT JOIN call_cost_ t ON t.session = o.session AND t.form = 'tap';
+LEFT JOIN call_cost_ t ON t.session = o.session AND t.form = 'tap'
+LEFT JOIN call_cost_ g ON g.session = o.session AND g.form = 'gate';

@@ -116,6 +116,21 @@ SELECT m.session, NULL, NULL, 'unwatched', m.ts, NULL, 3, 'process ' || m.value 
 FROM mark m
 WHERE m.kind = 'untraced' OR (m.kind = 'unwatched' AND m.process IS NULL);
 
+-- The times in which a function was recorded with less detail, so that fade cost the program no more than the user
+-- allows (--budget). every: 1: of each call only sums; N: of every Nth call alone; -1: of no call. Calls are counted
+-- all the same. A function that is untapped, because it was quiet, is recorded in whole again: the value is 0 there.
+CREATE VIEW budgets AS
+WITH step AS (
+  SELECT session, process, ts, value, detail, substr(detail, 1, instr(detail, ':') - 1) AS name,
+         lead(ts) OVER (PARTITION BY process, substr(detail, 1, instr(detail, ':') - 1) ORDER BY id) AS until
+  FROM lifecycle_
+  WHERE kind IN ('budget', 'untapped'))
+SELECT s.session, s.process AS process_id, p.pid, s.name, s.value AS every, s.ts AS start,
+       coalesce(s.until, p.ts_end) AS "end", substr(s.detail, length(s.name) + 3) AS why
+FROM step s
+JOIN process_ p ON p.id = s.process
+WHERE s.value <> 0;
+
 -- The watched part of each process, by group of functions. Rows exist if the process loaded a library with such
 -- functions, or was not watched.
 CREATE VIEW coverage AS
@@ -132,15 +147,20 @@ chosen AS MATERIALIZED (
          group_concat(names, ' ') AS names
   FROM selection_
   GROUP BY session, api, grp, kind),
-kernel_filter AS MATERIALIZED (SELECT DISTINCT session FROM filter_ WHERE kind IN ('kernel-include', 'kernel-exclude'))
+kernel_filter AS MATERIALIZED (SELECT DISTINCT session FROM filter_ WHERE kind IN ('kernel-include', 'kernel-exclude')),
+saved AS MATERIALIZED (
+  SELECT DISTINCT b.process_id, f.api, f.grp, f.kind
+  FROM budgets b
+  JOIN function_ f ON f.session = b.session AND f.name = b.name)
 SELECT p.session, p.id AS process_id, p.pid, c.api, c.grp AS "group", c.kind,
        max(p.ts, coalesce(w.since, p.ts)) AS start, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS "end",
        CASE
          WHEN c.functions = 0 OR w.rank = 3 THEN 'not'
-         WHEN s.detail = 'stats' OR w.rank = 1 THEN 'statistics'
+         WHEN s.detail = 'stats' OR w.rank = 1 OR u.process_id IS NOT NULL THEN 'statistics'
          WHEN s.detail = 'full' THEN 'arguments'
          ELSE 'rows' END AS level,
        nullif(trim(coalesce(w.words, '') || ',' || coalesce(c.words, '') || ','
+                   || iif(u.process_id IS NULL, '', 'budget,')
                    || iif(k.session IS NOT NULL AND c.kind IN ('launch', 'graph'), 'kernel filter', '') || ','
                    || iif(s.detail = 'stats', 'detail', ''),
                    ','),
@@ -151,6 +171,7 @@ JOIN session_ s ON s.id = p.session
 JOIN chosen c ON c.session = p.session
 LEFT JOIN word w ON w.process_id = p.id
 LEFT JOIN kernel_filter k ON k.session = p.session
+LEFT JOIN saved u ON u.process_id = p.id AND u.api = c.api AND u.grp = c.grp AND u.kind = c.kind
 WHERE w.rank = 3 OR EXISTS (SELECT 1 FROM function_ f WHERE f.session = p.session AND f.api = c.api)
   OR EXISTS (SELECT 1 FROM module_ m WHERE m.process = p.id AND m.role = c.api);
 
@@ -206,23 +227,40 @@ kernel_filter AS MATERIALIZED (
   FROM filter_
   WHERE kind IN ('kernel-include', 'kernel-exclude')
   GROUP BY session),
+saved_function AS MATERIALIZED (
+  SELECT process_id, name, max(every <> 1) AS is_partial,
+         CASE
+           WHEN min(every) = -1 THEN 'calls of ' || name || ' were only counted'
+           WHEN max(every) > 1 THEN
+             'of ' || name || ' only every ' || max(every) || 'th call was recorded, and all were counted'
+           ELSE 'calls of ' || name || ' have no rows' END
+         || printf(' from %.1f s', min(start) / 1e9)
+         || iif(max("end" IS NULL), ' on', printf(' to %.1f s', max("end") / 1e9)) || ' (--budget)' AS text
+  FROM budgets
+  GROUP BY process_id, name),
+saved AS MATERIALIZED (
+  SELECT DISTINCT f.process_id, t.topic, max(f.is_partial) OVER (PARTITION BY f.process_id, t.topic) AS is_partial,
+         group_concat(f.text, '; ') OVER (PARTITION BY f.process_id, t.topic) AS why
+  FROM saved_function f
+  JOIN (SELECT DISTINCT topic, pattern FROM topic_) t ON f.name GLOB t.pattern),
 topic AS MATERIALIZED (SELECT DISTINCT topic FROM topic_)
 SELECT p.session, p.id AS process_id, p.pid, t.topic,
-       coalesce(w.rank, 0) < 2 AND k.process IS NULL AND r.process IS NULL AS complete,
+       coalesce(w.rank, 0) < 2 AND k.process IS NULL AND r.process IS NULL
+       AND coalesce(u.is_partial, 0) = 0 AS complete,
        CASE
          WHEN w.rank = 3 OR k.all_left_out THEN 'not'
          WHEN s.detail = 'stats' OR w.rank = 1 THEN 'statistics'
          WHEN s.detail = 'full' THEN 'arguments'
          ELSE 'rows' END AS level,
-       NOT (s.detail = 'stats' OR coalesce(w.rank, 0) = 1
+       NOT (s.detail = 'stats' OR coalesce(w.rank, 0) = 1 OR u.process_id IS NOT NULL
             OR (t.topic IN ('kernels', 'calls') AND f.session IS NOT NULL)) AS has_rows,
        max(p.ts, coalesce(w.since, p.ts)) AS since, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS until,
        nullif(trim(coalesce(w.words, '') || ',' || coalesce(k.words, '') || iif(r.process IS NULL, '', ',refused')
                    || iif(t.topic IN ('kernels', 'calls') AND f.session IS NOT NULL, ',kernel filter', '')
-                   || iif(s.detail = 'stats', ',detail', ''),
+                   || iif(s.detail = 'stats', ',detail', '') || iif(u.process_id IS NULL, '', ',budget'),
                    ','),
               '') AS narrowed,
-       nullif(trim(coalesce(k.why, '') || coalesce('; ' || w.why, '') || coalesce('; ' || r.detail, '')
+       nullif(trim(coalesce(k.why, '') || coalesce('; ' || u.why, '') || coalesce('; ' || w.why, '') || coalesce('; ' || r.detail, '')
                    || iif(t.topic IN ('kernels', 'calls'), coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
                    || iif(s.detail = 'stats', '; only counts and times were recorded (--detail stats)', ''),
                    '; '),
@@ -234,6 +272,7 @@ LEFT JOIN word w ON w.process_id = p.id
 LEFT JOIN lack k ON k.process = p.id AND k.topic = t.topic
 LEFT JOIN refusal r ON r.process = p.id AND r.topic = t.topic
 LEFT JOIN kernel_filter f ON f.session = p.session
+LEFT JOIN saved u ON u.process_id = p.id AND u.topic = t.topic
 UNION ALL
 SELECT session, NULL, NULL, t.topic, 0, 'not', 0, min(start), NULL, group_concat(DISTINCT word), group_concat(why, '; ')
 FROM lost

@@ -82,8 +82,8 @@ struct Supervised {
     while (!session.empty()) {
       const Stop stop = tracer->next();
       if (stop.kind == Stop::Kind::Gone) break;
-      if (stop.kind == Stop::Kind::None) session.tick(clock.now());
-      else session.handle(stop);
+      if (stop.kind != Stop::Kind::None) session.handle(stop);
+      session.tick(clock.now());  // stops may come without a pause
     }
     session.report_costs();
     out.status = session.main_status();

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "tap/gate.hpp"
 #include "tap/ring_reader.hpp"
 #include "tap/stub.hpp"
 #include "tap/tables.hpp"
@@ -29,18 +30,31 @@ inline std::uint64_t thread_pointer() {
   return value;
 }
 
+constexpr Tapped kPlain{.number = 7, .asks_for_sites = false};
+
+// Functions behind pointers that the compiler cannot see through, so that every call is one.
+template <class Function>
+Function* hidden(Function* function) {
+  asm volatile("" : "+r"(function));
+  return function;
+}
+
 // A ring and its reader.
 struct Ring {
   explicit Ring(std::uint64_t size) : layout{size}, reader(size) {
     memory = static_cast<std::byte*>(
-        ::mmap(nullptr, layout.mapped(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+        ::mmap(nullptr, layout.with_counters(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     publish();
   }
-  ~Ring() { ::munmap(memory, layout.mapped()); }
+  ~Ring() { ::munmap(memory, layout.with_counters()); }
 
   void publish() {
     const std::uint64_t limit = reader.limit();
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(memory + RingLayout::kLimitAt), limit, __ATOMIC_RELEASE);
+  }
+  std::uint64_t counted(std::uint16_t gate) const {
+    const std::byte* const at = memory + layout.counters_at(gate) + RingLayout::kCountedAt;
+    return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(at), __ATOMIC_ACQUIRE);
   }
   RingReader::State drain(std::size_t most = 1'000'000) {
     const auto state = reader.read({memory, layout.mapped()}, records, most);
@@ -90,6 +104,20 @@ class Rig {
     return reinterpret_cast<Function*>(at.value);
   }
 
+  // The same with a gate in front of the tap.
+  template <class Function>
+  Function* gated(Function* function, Tapped tapped, std::uint16_t number) {
+    const RemoteAddr through{reinterpret_cast<std::uint64_t>(tap(function, tapped))};
+    gate = gate_code(number, {data(), ring_size_, through, {reinterpret_cast<std::uint64_t>(function)}}, next_);
+    std::memcpy(reinterpret_cast<void*>(gate.begin.value), gate.code.data(), gate.code.size());
+    next_ = {(gate.end.value + 63) / 64 * 64};
+    return reinterpret_cast<Function*>(gate.begin.value);
+  }
+  void set_mask(std::uint16_t number, std::uint32_t mask) {
+    const RemoteAddr at = data() + DataLayout::kMasksAt + sizeof mask * number;
+    __atomic_store_n(reinterpret_cast<std::uint32_t*>(at.value), mask, __ATOMIC_RELEASE);
+  }
+
   void enable(bool on) { __atomic_store_n(reinterpret_cast<std::uint8_t*>(data().value), on, __ATOMIC_RELEASE); }
   bool is_enabled() const { return *reinterpret_cast<const volatile std::uint8_t*>(data().value) != 0; }
   // The ring of this thread.
@@ -114,6 +142,7 @@ class Rig {
   std::function<RemoteAddr(Question, ucontext_t&)> answer;
   std::array<std::atomic<int>, kQuestions> asked{};
   Stub stub;  // of the last tap
+  Gate gate;  // the last one
   SiteTable& sites() { return sites_; }
   const Traps& traps() const { return traps_; }
   static inline thread_local Ring* mine = nullptr;

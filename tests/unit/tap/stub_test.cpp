@@ -17,14 +17,6 @@ namespace fade::tap::test {
 namespace {
 
 using Word64 = std::uint64_t;
-constexpr Tapped kPlain{.number = 7, .asks_for_sites = false};
-
-// Functions behind pointers that the compiler cannot see through, so that every call is one.
-template <class Function>
-Function* hidden(Function* function) {
-  asm volatile("" : "+r"(function));
-  return function;
-}
 
 Word64 mixed(Word64 a, Word64 b, Word64 c, Word64 d, Word64 e, Word64 f, Word64 g, Word64 h, Word64 i, Word64 j,
              Word64 k, Word64 l) {

@@ -11,6 +11,7 @@ TEST(TapCost, AnEmptyFunctionIsCalledThroughATap) {
   EXPECT_EQ(cost->calls, 20'000u);
   EXPECT_GT(cost->within.median, 0);
   EXPECT_GT(cost->call.median, 0);
+  EXPECT_LT(cost->gate.median, cost->call.median);
 }
 
 }  // namespace

@@ -1,0 +1,79 @@
+#include "session/tap_gates.hpp"
+
+#include <x86intrin.h>
+
+#include "ptrace/tracee.hpp"
+
+namespace fade {
+namespace {
+
+// A thread that goes through a gate, and not through the tap.
+struct Passing {
+  const TapArea::Cell* cell = nullptr;  // null: it does not
+  bool is_counted = false;
+};
+
+// At the beginning of the slot a thread comes from a gate, or was called by a tap. A breakpoint's call is open.
+Passing in_slot(const Thread& thread, const Registers& registers) {
+  const TapArea& area = *thread.space().taps();
+  const Site* const site = thread.space().our_code().site_of_slot(registers.ip());
+  if (!site || !site->is_tapped || site->slot != registers.ip()) return {};
+  const RemoteAddr sp = registers.sp() + site->lead.depth;
+  const auto back = thread.memory().value<RemoteAddr>(sp);
+  if (!back || area.code().contains(*back)) return {};
+  for (const TapArea::Cell& cell : area.cells())
+    if (cell.entry != 0 && cell.slot == site->slot && cell.is_gated() && !thread.calls.has_frame_at(sp))
+      return {&cell, true};
+  return {};
+}
+
+Passing find_passing(const Thread& thread, const Registers& registers) {
+  const TapArea::Cell* const cell = thread.space().taps()->behind_gate(registers.ip());
+  return cell ? Passing{cell, cell->gate->code.has_counted(registers.ip())} : in_slot(thread, registers);
+}
+
+}  // namespace
+
+void TapGates::count(bool recording) {
+  for (const auto& [tid, thread] : roster_.threads()) {
+    const auto& taps = thread->inferior->program->taps;
+    TapThread* const ring = taps ? taps->of(thread->id) : nullptr;
+    if (ring) count(*thread, *taps, *ring, recording);
+  }
+}
+
+void TapGates::count(const Thread& thread, TapThreads& taps, TapThread& ring, bool recording) {
+  TapArea* const area = thread.space().taps();
+  if (!area || !area->has_gates()) return;
+  for (TapArea::Cell& cell : area->cells()) {
+    if (cell.entry == 0 || !cell.gate) continue;
+    const auto calls = taps.counted_since(ring, cell.gate->number);
+    if (!calls) lose(thread);
+    if (calls.value_or(0) == 0) continue;
+    cell.last_call = __rdtsc();
+    cell.counted += *calls;
+    if (recording) sink_.notice(CallsCounted{thread.id, functions_[cell.entry].function, clock_.now(), *calls});
+  }
+}
+
+void TapGates::lose(const Thread&) {
+  sink_.notice(Drop{.at = clock_.now(), .n = 1, .reason = "the program has written over fade's count of calls"});
+}
+
+bool TapGates::show_entry(Thread& thread, const Registers& met) {
+  const Registers registers = thread.space().our_code().at_begin_of_slot(met);
+  const auto [cell, is_counted] = find_passing(thread, registers);
+  const Site* const site = cell ? thread.space().find(cell->site) : nullptr;
+  if (!site) return false;
+  Registers own = registers;
+  own.rip = cell->function.value;
+  own.rsp += site->lead.depth;
+  const auto& taps = thread.inferior->program->taps;
+  const auto thread_pointer = thread.memory().value<std::uint64_t>({registers.fs_base});
+  TapThread* const ring = taps && thread_pointer ? taps->at(*thread_pointer) : nullptr;
+  if (!Tracee(thread.tid).change_registers(met, own)) return false;
+  if (ring && is_counted) TapThreads::take_back(*ring, cell->gate->number);
+  return true;
+}
+
+}  // namespace fade
