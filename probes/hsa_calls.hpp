@@ -36,8 +36,8 @@ inline constexpr std::uint64_t kKernelObject = 22, kTimestampFrequency = 3;  // 
 // A packet of a queue: 64 bytes. Its type is in the low byte of the first word.
 inline constexpr std::size_t kPacketSize = 64, kObjectAt = 32, kSignalAt = 56;
 inline constexpr std::uint8_t kInvalidPacket = 1, kKernelPacket = 2, kBarrierAnd = 3, kBarrierOr = 5;
-// hsa_queue_t, and the number of places that were given so far (amd_queue_t).
-inline constexpr std::size_t kQueueHeadSize = 64, kBaseAt = 8, kSizeAt = 24, kWriteIndexAt = 56;
+// hsa_queue_t, then the numbers of places that were given so far, and of packets that the GPU has begun (amd_queue_t).
+inline constexpr std::size_t kQueueHeadSize = 136, kBaseAt = 8, kSizeAt = 24, kWriteIndexAt = 56, kReadIndexAt = 128;
 }  // namespace hsa
 
 }  // namespace fade::probes

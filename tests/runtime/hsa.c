@@ -58,6 +58,7 @@ uint64_t hsa_queue_add_write_index_screlease(struct hsa_queue* queue, uint64_t v
 void hsa_signal_store_screlease(uint64_t signal, int64_t value) {
   struct hsa_queue* queue = (struct hsa_queue*)signal;
   struct hsa_packet* packet = (struct hsa_packet*)queue->base + (uint64_t)value % queue->size;
+  __atomic_store_n(&queue->read_index, (uint64_t)value + 1, __ATOMIC_RELEASE);
   work(queue->id, (struct hsa_signal*)packet->signal);
   __atomic_store_n(&packet->header, hsa_invalid, __ATOMIC_RELEASE);
 }

@@ -19,6 +19,8 @@ struct hsa_queue {
   uint64_t id;
   uint32_t reserved[4];
   uint64_t write_index;
+  uint64_t apertures[8];
+  uint64_t read_index;
 };
 struct hsa_packet {
   uint16_t header, setup;
@@ -29,6 +31,7 @@ struct hsa_packet {
 _Static_assert(sizeof(struct hsa_packet) == 64 && offsetof(struct hsa_packet, object) == 32, "as HSA says");
 _Static_assert(offsetof(struct hsa_packet, signal) == 56, "as HSA says");
 _Static_assert(offsetof(struct hsa_queue, write_index) == 56, "as AMD's runtime has it");
+_Static_assert(offsetof(struct hsa_queue, read_index) == 128, "as AMD's runtime has it");
 enum { hsa_invalid = 1, hsa_kernel_dispatch = 2, hsa_barrier_and = 3, hsa_kernel_object = 22, hsa_frequency = 3 };
 
 int hsa_system_get_info(int attribute, uint64_t* value);

@@ -29,13 +29,15 @@ struct TappableTest : ::testing::Test {
 
 TEST_F(TappableTest, LaunchesCopiesStreamsAndDevicesAre) {
   for (const char* symbol : {"hipLaunchKernel", "hipMemcpyAsync", "hipMemsetAsync", "hipFree", "hipStreamSynchronize",
-                             "hipStreamCreate", "hipEventRecord", "hipSetDevice", "hipGetDevice", "hipGetLastError"})
+                             "hipStreamCreate", "hipEventRecord", "hipSetDevice", "hipGetDevice", "hipGetLastError",
+                             "hsa_queue_add_write_index_screlease", "hsa_amd_memory_async_copy"})
     EXPECT_TRUE(can(symbol)) << symbol;
 }
 
 TEST_F(TappableTest, FunctionsThatNeedMoreThanRegistersAreNot) {
-  for (const char* symbol : {"hipModuleGetFunction", "hipModuleLoadData", "hipGetDeviceProperties", "hipMemGetInfo",
-                             "__hipRegisterFunction", "hipGraphLaunch", "hipGetErrorString", "hipDrvGetErrorName"})
+  for (const char* symbol :
+       {"hipModuleGetFunction", "hipModuleLoadData", "hipGetDeviceProperties", "hipMemGetInfo", "__hipRegisterFunction",
+        "hipGraphLaunch", "hipGetErrorString", "hipDrvGetErrorName", "hsa_amd_profiling_get_dispatch_time"})
     EXPECT_FALSE(can(symbol)) << symbol;
 }
 
