@@ -106,8 +106,8 @@ void GpuBook::write(const GpuWork& work) {
   if (!has_rows_) return;
   const bool moves = work.kind == GpuKind::Copy || work.kind == GpuKind::Fill;
   rows_.add(kNull, work.process, static_cast<int>(work.kind), or_null(work.kernel), or_null(work.device),
-            or_null(work.queue), or_null(work.stream), or_null(work.call), or_null(work.thread), start, end - start,
-            moves ? work.bytes : kNull);
+            work.queue != 0 ? work.queue : kNull, or_null(work.stream), or_null(work.call), or_null(work.thread), start,
+            end - start, moves ? work.bytes : kNull);
 }
 
 // Neither the call nor the queue is known, but something ran at that time.

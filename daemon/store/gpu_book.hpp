@@ -31,7 +31,7 @@ struct GpuWork {  // one row of gpu_work_, and the state until it is written
   GpuKind kind = GpuKind::Kernel;
   std::uint64_t object = 0;  // of the kernel; 0: none
   GpuKernelRow kernel = 0;
-  GpuQueueRow queue = 0;
+  std::int64_t queue = 0;  // 0: none, or not known
   StreamRow stream = 0;
   DeviceRow device = 0;
   std::int64_t bytes = 0;

@@ -27,11 +27,9 @@ void forget_if_full(Map& map) {
 
 GpuKernels::GpuKernels(sqlite::Db& db, Failure& failure)
     : last_kernel_(last_row<GpuKernelRow>(db, "gpu_kernel_")),
-      last_queue_(last_row<GpuQueueRow>(db, "gpu_queue_")),
       kernel_(db, failure, "INSERT INTO gpu_kernel_ (id, process, object) VALUES (?,?,?)"),
       name_(db, failure, "UPDATE gpu_kernel_ SET name = ?2, demangled = ?3 WHERE id = ?1"),
-      launched_(db, failure, "UPDATE gpu_kernel_ SET kernel = ?2 WHERE id = ?1"),
-      queue_(db, failure, "INSERT INTO gpu_queue_ VALUES (?,?,?)") {}
+      launched_(db, failure, "UPDATE gpu_kernel_ SET kernel = ?2 WHERE id = ?1") {}
 
 void GpuKernels::symbol(ProcessId process, std::uint64_t symbol, std::string name) {
   if (name.ends_with(kDescriptor)) name.resize(name.size() - kDescriptor.size());
@@ -68,12 +66,9 @@ void GpuKernels::launched(Kernel& kernel, KernelRow launched) {
   launched_(kernel.row, launched);
 }
 
-GpuQueueRow GpuKernels::queue(ProcessRow row, ProcessId process, std::uint64_t address) {
-  GpuQueueRow& out = processes_[process].queues[address];
-  if (out != 0) return out;
-  out = ++last_queue_;
-  queue_(out, row, address);
-  return out;
+std::int64_t GpuKernels::queue(ProcessId process, std::uint64_t address) {
+  auto& queues = processes_[process].queues;
+  return queues.try_emplace(address, static_cast<std::int64_t>(queues.size()) + 1).first->second;
 }
 
 void GpuKernels::end_process(ProcessId process) { processes_.erase(process); }

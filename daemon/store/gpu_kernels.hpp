@@ -1,5 +1,5 @@
-// The kernels that packets name by their objects, and the queues, each with one row. The runtime looks up a kernel by
-// its name, and then asks for its object. A launch of one kernel tells which kernel of the program it is.
+// The kernels that packets name by their objects, each with one row, and the numbers of queues. The runtime looks up a
+// kernel by its name, and then asks for its object. A launch of one kernel tells which kernel of the program it is.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,7 +18,7 @@ class GpuKernels {
   struct Kernel {
     GpuKernelRow row = 0;
     GpuKind kind = GpuKind::Kernel;  // by its name: kernels of the runtime itself copy and fill
-    bool is_launched = false;  // a launch said which kernel of the program it is
+    bool is_launched = false;        // a launch said which kernel of the program it is
   };
 
   void symbol(ProcessId process, std::uint64_t symbol, std::string name);
@@ -26,20 +26,20 @@ class GpuKernels {
   Kernel& kernel(ProcessRow row, ProcessId process, std::uint64_t object);
   // `kernel`: of the launch whose only packet named it.
   void launched(Kernel& kernel, KernelRow launched);
-  GpuQueueRow queue(ProcessRow row, ProcessId process, std::uint64_t address);
+  // Its number among the queues of the process.
+  std::int64_t queue(ProcessId process, std::uint64_t address);
   void end_process(ProcessId process);
 
  private:
   struct OfProcess {
     std::unordered_map<std::uint64_t, std::string> symbols;
     std::unordered_map<std::uint64_t, Kernel> kernels;
-    std::unordered_map<std::uint64_t, GpuQueueRow> queues;
+    std::unordered_map<std::uint64_t, std::int64_t> queues;
   };
 
   std::unordered_map<ProcessId, OfProcess> processes_;
   GpuKernelRow last_kernel_;
-  GpuQueueRow last_queue_;
-  Write kernel_, name_, launched_, queue_;
+  Write kernel_, name_, launched_;
 };
 
 }  // namespace fade::store

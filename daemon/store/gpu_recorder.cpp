@@ -95,7 +95,7 @@ void GpuRecorder::packet(const RecordedCall& call, std::span<const std::byte> by
   if (!kind) return;  // of the vendor's own: it is no work that has a time
   GpuKernels& kernels = books_.gpu.kernels();
   const auto work = new_work(call, *kind);
-  work->queue = kernels.queue(call.process, call.process_id(), argument_of(call, hsa::kQueue));
+  work->queue = kernels.queue(call.process_id(), argument_of(call, hsa::kQueue));
   if (*kind == GpuKind::Kernel) {
     work->object = load_at<std::uint64_t>(bytes, hsa::kObjectAt);
     const GpuKernels::Kernel& kernel = kernels.kernel(call.process, call.process_id(), work->object);

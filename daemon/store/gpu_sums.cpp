@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace fade::store {
@@ -9,6 +10,11 @@ namespace {
 
 constexpr std::int64_t kNsOfSecond = 1'000'000'000;
 constexpr std::int64_t kMostSeconds = 3'600;  // of one work
+
+std::string_view word_for(GpuKind kind) {
+  constexpr std::string_view kWords[] = {"kernel", "copy", "fill", "barrier"};
+  return kWords[static_cast<std::size_t>(kind)];
+}
 
 }  // namespace
 
@@ -60,11 +66,11 @@ void GpuSums::add_seconds(Key key, std::int64_t start, std::int64_t end) {
 void GpuSums::flush() {
   for (const auto& [k, sum] : sums_) {
     const std::vector<std::byte> histogram = sum.histogram.encode();
-    sum_(k.process, static_cast<int>(k.kind), k.kernel, k.device, sum.n, sum.ns, sum.min, sum.max, sum.bytes, sum.first,
+    sum_(k.process, word_for(k.kind), k.kernel, k.device, sum.n, sum.ns, sum.min, sum.max, sum.bytes, sum.first,
          sum.last, std::span<const std::byte>(histogram));
   }
   for (const auto& [k, second] : seconds_)
-    second_(k.process, static_cast<int>(k.kind), k.kernel, k.device, k.sec, second.began, second.ns);
+    second_(k.process, word_for(k.kind), k.kernel, k.device, k.sec, second.began, second.ns);
   sums_.clear();
   seconds_.clear();
 }

@@ -12,9 +12,8 @@
 namespace fade::store {
 
 using GpuKernelRow = RowId<struct GpuKernelRowTag>;  // gpu_kernel_
-using GpuQueueRow = RowId<struct GpuQueueRowTag>;    // gpu_queue_
 
-// As in gpu_kind_ of the schema.
+// As in gpu_work_.
 enum class GpuKind : std::uint8_t { Kernel, Copy, Fill, Barrier };
 
 class GpuSums {

@@ -11,7 +11,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_work', 'name', 'text', '', 'of the kernel, also of a kernel of the runtime that copies or fills; else the kind'),
 ('gpu_work', 'mangled', 'text', '', 'the kernel as its symbol has it'),
 ('gpu_work', 'device', 'integer', '', 'ordinal of the device, NULL: not known'),
-('gpu_work', 'queue', 'integer', '', 'number of the hardware queue in this recording, NULL: a copy engine, or not known'),
+('gpu_work', 'queue', 'integer', '', 'number of the hardware queue in its process, NULL: a copy engine, or not known'),
 ('gpu_work', 'stream', 'integer', '', 'handle of the stream of the call'),
 ('gpu_work', 'stream_hex', 'text', '', 'the same in hexadecimal'),
 ('gpu_work', 'stream_id', 'integer', '', 'streams.id'),
