@@ -58,5 +58,5 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_coverage', 'timed', 'integer', '', 'of these, with a time'),
 ('gpu_coverage', 'untimed', 'integer', '', 'of these, without a time: nobody asked when it ran'),
 ('gpu_coverage', 'unread', 'integer', '', 'packets that were overwritten before fade read them'),
-('gpu_coverage', 'untied', 'integer', '', 'times that belong to no work that was seen; they are in gpu_work without a call'),
-('gpu_coverage', 'untold', 'integer', '', 'answers of the runtime that were no time, as of a device without a clock');
+('gpu_coverage', 'untied', 'integer', '', 'times of no work that was seen; they are in gpu_work without a call'),
+('gpu_coverage', 'untold', 'integer', '', 'answers of the runtime that were no time');

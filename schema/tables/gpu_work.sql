@@ -6,10 +6,12 @@ CREATE TABLE gpu_kernel_ (
   kernel INTEGER) STRICT;
 
 -- In the order in which both the time and the call became known. kind: 0 kernel, 1 copy, 2 fill, 3 barrier. call: the
--- innermost recorded call that put it to run. queue: counted in its process, NULL: a copy engine. call, queue and device NULL: a time that could not be tied to a call.
+-- innermost recorded call that put it to run. queue: counted in its process, NULL: a copy engine. call, queue, device
+-- NULL: a time that could not be tied to a call.
 CREATE TABLE gpu_work_ (
-  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kind INTEGER NOT NULL, kernel INTEGER, device INTEGER, queue INTEGER,
-  stream INTEGER, call INTEGER, thread INTEGER, ts INTEGER NOT NULL, dur INTEGER NOT NULL, bytes INTEGER) STRICT;
+  id INTEGER PRIMARY KEY, process INTEGER NOT NULL, kind INTEGER NOT NULL, kernel INTEGER, device INTEGER,
+  queue INTEGER, stream INTEGER, call INTEGER, thread INTEGER, ts INTEGER NOT NULL, dur INTEGER NOT NULL,
+  bytes INTEGER) STRICT;
 
 -- kernel, device 0: not known, or none
 CREATE TABLE gpu_stat_ (

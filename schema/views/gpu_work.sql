@@ -5,8 +5,8 @@ SELECT w.id, p.session, p.pid, t.tid, w.word AS kind,
        CASE WHEN w.kernel IS NULL THEN w.word
             ELSE coalesce(k.demangled, k.name, l.demangled, l.name, printf('0x%x', k.object)) END AS name,
        coalesce(k.name, l.name) AS mangled, nullif(d.ordinal, -1) AS device, w.queue, s.handle AS stream,
-       iif(s.handle IS NULL, NULL, printf('0x%x', s.handle)) AS stream_hex, w.stream AS stream_id, w.call, w.ts AS start,
-       w.ts + w.dur AS "end", w.dur AS duration, w.bytes, w.thread AS thread_id, w.process AS process_id
+       iif(s.handle IS NULL, NULL, printf('0x%x', s.handle)) AS stream_hex, w.stream AS stream_id, w.call,
+       w.ts AS start, w.ts + w.dur AS "end", w.dur AS duration, w.bytes, w.thread AS thread_id, w.process AS process_id
 FROM (SELECT *, CASE kind WHEN 0 THEN 'kernel' WHEN 1 THEN 'copy' WHEN 2 THEN 'fill' ELSE 'barrier' END AS word
       FROM gpu_work_) w
 JOIN process_ p ON p.id = w.process
@@ -20,7 +20,8 @@ CREATE VIEW gpu_stats AS
 SELECT p.session, p.id AS process_id, p.pid, g.kind,
        CASE WHEN g.kernel = 0 THEN g.kind
             ELSE coalesce(k.demangled, k.name, l.demangled, l.name, printf('0x%x', k.object)) END AS name,
-       coalesce(k.kernel, (SELECT min(n.id) FROM kernel_ n WHERE n.session = p.session AND n.name = k.name)) AS kernel_id,
+       coalesce(k.kernel, (SELECT min(n.id) FROM kernel_ n WHERE n.session = p.session AND n.name = k.name))
+         AS kernel_id,
        nullif(d.ordinal, -1) AS device, g.n, g.total AS total_ns, g.min AS min_ns, g.max AS max_ns,
        iif(g.kind IN ('copy', 'fill'), g.bytes, NULL) AS bytes, g.first_ts AS first, g.last_ts AS last, g.hist
 FROM gpu_stat_ g
