@@ -104,7 +104,7 @@ void QueuePackets::complete(ThreadId thread) {
 
 void QueuePackets::complete(const Thread& thread, OpenCall call) {
   add(call, read_packets(call, thread.memory()));
-  book_.complete(std::move(call));
+  book_.complete(call);
 }
 
 // Another thread may not have returned from the call that wrote the packet, and the work is done. Where the GPU has not
@@ -117,7 +117,7 @@ void QueuePackets::complete_with(const Thread& asking, std::uint64_t signal) {
       const auto packets = read_packets(call, asking.memory());
       if (!names_signal(packets, signal)) return false;
       add(call, packets);
-      book_.complete(std::move(call));
+      book_.complete(call);
       return true;
     });
   }
