@@ -13,6 +13,7 @@ extern const char fade_roctx_probes_begin[], fade_roctx_probes_end[];
 extern const char fade_cuda_enums_begin[], fade_cuda_enums_end[];
 extern const char fade_cuda_probes_begin[], fade_cuda_probes_end[];
 extern const char fade_nvml_probes_begin[], fade_nvml_probes_end[];
+extern const char fade_hsa_probes_begin[], fade_hsa_probes_end[];
 }
 
 namespace fade::probes {
@@ -43,6 +44,7 @@ const BuiltIn& built_in() {
     load(out, "cuda.probes", fade_cuda_probes_begin, fade_cuda_probes_end);
     load(out, "nvml.probes", fade_nvml_probes_begin, fade_nvml_probes_end);
     load(out, "roctx.probes", fade_roctx_probes_begin, fade_roctx_probes_end);
+    load(out, "hsa.probes", fade_hsa_probes_begin, fade_hsa_probes_end);
     return out;
   }();
   return loaded;

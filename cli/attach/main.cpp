@@ -23,6 +23,7 @@
 #include "cli/recording/catalogue.hpp"
 #include "cli/recording/say.hpp"
 #include "cli/table/terminal.hpp"
+#include "supervisor/gpu_times.hpp"
 #include "supervisor/run.hpp"
 
 namespace fade::cli::attach {
@@ -78,6 +79,8 @@ int serve(Request& request, const Invocation& invocation, Control* control, Held
   auto pids = find_targets(request.targets);
   if (!pids) return report(pids.error(), control);
   if (request.check) return check(*pids, invocation.color);
+  if (request.options.gpu_times && control == nullptr)  // the daemon's client has asked before
+    if (auto checked = check_gpu_times(*pids); !checked) return misused(std::move(checked.error()), control);
   if (request.daemon) return hand_over(*pids, request);
   request.options.pids = std::move(*pids);
   return supervise(request, invocation, program().name, control, held);

@@ -31,8 +31,7 @@ int wait_for(Pid pid) {
 Result<RunOutcome> run_here(const std::string& socket, const RunOptions& options) {
   const std::string& command = options.command.front();
   if (auto found = find_program(command, options.directory); !found) return tl::unexpected(std::move(found.error()));
-  auto program = LaunchedProgram::fork_waiting(
-      {options.command, changed_environment(options.environment_changes, environ), options.directory});
+  auto program = LaunchedProgram::fork_waiting({options.command, environment_of(options), options.directory});
   if (!program) return tl::unexpected(own_failure(std::move(program.error())));
   const SignalWitness witness(program->pid(), options.command);
   const SignalRelay relay(program->pid(), witness);

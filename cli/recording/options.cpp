@@ -123,6 +123,8 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        none,
        {"range:", "hipDeviceSynchronize", "hipStreamSynchronize"}},
 
+      {kCapture, "--gpu-times", "", "record when the GPU worked on each kernel, copy and fill (AMD's HIP 5 and later)",
+       Flag{&o.gpu_times}},
       {kCapture, "--hang-timeout", "TIME",
        "take a snapshot of all threads if no call starts or finishes for TIME while one runs", Time{&o.hang_ns}},
 

@@ -33,6 +33,7 @@ constexpr std::array kRows{
     Row{"delay_ns", "--delay", Takes::Nanoseconds},
     Row{"hang_ns", "--hang-timeout", Takes::Nanoseconds},
     Row{"sample_hz", "--sample", Takes::Natural},
+    Row{"gpu_times", "--gpu-times", Takes::On},
     Row{"tree", "--tree", Takes::On},
     Row{"follow", "--no-follow", Takes::Off},
     Row{"only_ranks", "--only-rank", Takes::Words},

@@ -23,7 +23,7 @@ bool is_of_int3(const Thread& thread, const Site& site, RemoteAddr trap) {
 }  // namespace
 
 CallBooks::CallBooks(EventSink& sink, const SessionClock& clock, std::size_t most_call_sites)
-    : book(sink, clock, stack_of), sites(sink, symbols, most_call_sites) {}
+    : book(sink, clock, stack_of), sites(sink, symbols, most_call_sites), packets(book) {}
 
 BreakpointCapture::BreakpointCapture(const Parts& parts)
     : sink_(parts.sink),
@@ -32,6 +32,7 @@ BreakpointCapture::BreakpointCapture(const Parts& parts)
       stacks_(parts.stacks),
       book_(parts.books.book),
       sites_(parts.books.sites),
+      packets_(parts.books.packets),
       effects_(parts.effects),
       returns_(sink_, clock_, parts.roster, sites_),
       kernels_(sink_, functions_, parts.books.symbols),
@@ -95,6 +96,11 @@ std::uint32_t BreakpointCapture::hit(Thread& thread, const Site& site, bool in_p
 void BreakpointCapture::take(Thread& thread, std::uint32_t index, const Registers& at_entry, std::int64_t now) {
   CallEffects::began(thread, functions_[index]);
   enter(thread, index, at_entry, {}, now);
+}
+
+void BreakpointCapture::thread_ended(Thread& thread, bool process_ended) {
+  packets_.thread_ended(thread);
+  book_.thread_ended(thread, process_ended);
 }
 
 // ---------------------------------------------------------------- calls
@@ -163,7 +169,7 @@ EndedCall BreakpointCapture::returned(Thread& thread, OpenCall call, const Regis
     succeeded(thread, entry, call);
     if (entry.needs.table) ended.table = table_given(*entry.probe, call.record, call.payload);
   }
-  book_.complete(call);
+  if (!packets_.take(thread, entry, call)) book_.complete(call);
   return ended;
 }
 

@@ -46,7 +46,7 @@ class BreakpointCapture final : public Capture {
   void take(Thread& thread, std::uint32_t index, const Registers& at_entry, std::int64_t now);
   void forget(Inferior& inferior, RemoteRange range, Tid stopped) override;
   void leave(Inferior& inferior, Tid stopped) override { inferior.space().put_back(stopped); }
-  void thread_ended(Thread& thread, bool process_ended) override { book_.thread_ended(thread, process_ended); }
+  void thread_ended(Thread& thread, bool process_ended) override;
   void set_recording(bool on) override { recording_ = on; }
 
   // The call was of a function that sets its thread's device, and has succeeded.
@@ -74,6 +74,7 @@ class BreakpointCapture final : public Capture {
   StackCapture& stacks_;
   CallBook& book_;
   CallSites& sites_;
+  QueuePackets& packets_;
   CallEffects& effects_;
   ReturnWatch returns_;
   ArgumentReader arguments_;

@@ -18,6 +18,7 @@
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
 #include "session/kernel_names.hpp"
+#include "session/queue_packets.hpp"
 #include "session/watched_function.hpp"
 
 namespace fade {
@@ -67,6 +68,7 @@ struct CallBooks {
   ModuleSymbols symbols;
   CallBook book;
   CallSites sites;
+  QueuePackets packets;
 };
 
 }  // namespace fade

@@ -11,7 +11,7 @@ LeafCalls::LeafCalls(const Parts& parts)
       effects_(parts.effects),
       kernels_(parts.kernels) {}
 
-// A function that sets the device of its thread takes the long way.
+// A function that sets the device of its thread takes the long way, and one that gives a place in a queue of a GPU.
 LeafCalls::Known& LeafCalls::known(const Thread& thread, std::uint16_t number) {
   Known& known = known_[number % kKnown];
   const Program* const program = thread.inferior->program.get();
@@ -19,7 +19,8 @@ LeafCalls::Known& LeafCalls::known(const Thread& thread, std::uint16_t number) {
   known = {.round = round_, .program = program, .number = number};
   TapArea* const area = thread.space().taps();
   TapArea::Cell* const cell = area ? area->numbered(number) : nullptr;
-  if (!cell || functions_[cell->entry].needs.device) return known;
+  if (!cell || functions_[cell->entry].needs.device || functions_[cell->entry].needs.hsa == probes::HsaCall::Packet)
+    return known;
   known.cell = cell;
   known.entry = &functions_[cell->entry];
   known.code = area->code();

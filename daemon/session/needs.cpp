@@ -24,6 +24,7 @@ Needs needs_of(const probes::Probe& probe, const probes::Overrides& overrides) {
   out.kernel_names = names_kernels(probe);
   out.code_object = probe.kind == Kind::ModuleLoad;
   out.device = probe.kind == Kind::SetDevice;
+  out.hsa = probes::hsa_call(probe);
   out.table = probe.with_role(probes::Role::Table) != nullptr;
   out.rule = !overrides.empty() && overrides.touches(probe.symbol);
   out.result_string = probe.result.cls == probes::TypeClass::CString;

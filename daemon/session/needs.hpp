@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "probes/hsa_calls.hpp"
 #include "probes/overrides/overrides.hpp"
 #include "probes/probe.hpp"
 
@@ -16,15 +17,16 @@ struct Needs {
   bool sse_result = false;      // the result is in xmm0
   // Parameters by index. Strings and `ins` are read at the entry, `outs` at the return.
   std::vector<std::uint8_t> strings, ins, outs;
-  std::vector<std::uint8_t> out_strings;  // those of `outs` that give the address of a text
-  bool result = true;                     // the return is watched
-  bool result_string = false;             // the result is the address of a text
-  bool kernel_names = false;              // handles of kernels get their names before the call is recorded
-  bool code_object = false;               // the call loads a code object, which is read at the return
-  bool device = false;                    // the call sets the thread's device
-  bool table = false;                     // the call gives a table of functions
-  bool rule = false;                      // a --set rule may change the answer
-  bool resolver = false;                  // the call returns the place of a function (IFUNC)
+  std::vector<std::uint8_t> out_strings;        // those of `outs` that give the address of a text
+  bool result = true;                           // the return is watched
+  bool result_string = false;                   // the result is the address of a text
+  bool kernel_names = false;                    // handles of kernels get their names before the call is recorded
+  bool code_object = false;                     // the call loads a code object, which is read at the return
+  bool device = false;                          // the call sets the thread's device
+  bool table = false;                           // the call gives a table of functions
+  bool rule = false;                            // a --set rule may change the answer
+  bool resolver = false;                        // the call returns the place of a function (IFUNC)
+  probes::HsaCall hsa = probes::HsaCall::None;  // what the call tells about work of a GPU
 
   // Whether calls matter while nothing is recorded: threads change their device, rules go on being applied, and
   // functions are found.

@@ -63,6 +63,7 @@ TapRecords::TapRecords(const Parts& parts)
       stacks_(parts.stacks),
       book_(parts.books.book),
       sites_(parts.books.sites),
+      packets_(parts.books.packets),
       effects_(parts.effects),
       breakpoints_(parts.breakpoints),
       kernels_(sink_, functions_, parts.books.symbols),
@@ -217,6 +218,7 @@ void TapRecords::left(Thread& thread, TapThread& ring, const tap::Record& record
   call->record.flags |= kReturned;
   append_tap_pieces(call->payload, entry, record);
   effects_.ended(thread, entry, {.result = record.result, .table = {}});
+  if (packets_.take(thread, entry, *call)) return;
   if (!entry.probe->failed(record.result)) {
     if (entry.needs.device) breakpoints_.follow_device(thread, *entry.probe, *call);
     return book_.complete(*call);

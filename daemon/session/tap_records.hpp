@@ -78,6 +78,7 @@ class TapRecords {
   StackCapture& stacks_;
   CallBook& book_;
   CallSites& sites_;
+  QueuePackets& packets_;
   CallEffects& effects_;
   BreakpointCapture& breakpoints_;
   CalledKernels kernels_;

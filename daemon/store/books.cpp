@@ -16,6 +16,7 @@ Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter 
       codes(db, failure),
       kernels(db, failure, session, std::move(filter), codes),
       launches(db, failure),
+      gpu(db, failure, session, gpu_rows),
       graphs(db, failure),
       streams(db, failure),
       devices(db, failure),
@@ -49,6 +50,7 @@ void Books::flush_rows(Failure& failure) {
 void Books::flush_sums() {
   rollups.flush();
   streams.flush();
+  gpu.flush();
   graphs.flush();
   codes.flush();
   memory.flush();
@@ -68,8 +70,10 @@ void Books::set_keep(const Keep& wanted) {
   keep = wanted;
   memory.keep_rows(keep.allocs);
   ranges.keep_rows(keep.calls);
+  gpu.keep_rows(keep.calls);
   if (keep.timeline) return;
   memory.end_timeline();
+  gpu.end_timeline();
   rollups.end_timeline();
 }
 

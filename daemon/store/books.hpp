@@ -13,6 +13,7 @@
 #include "store/directory.hpp"
 #include "store/error_book.hpp"
 #include "store/frame_namer.hpp"
+#include "store/gpu_book.hpp"
 #include "store/graph_book.hpp"
 #include "store/idle_book.hpp"
 #include "store/keep.hpp"
@@ -36,7 +37,7 @@ namespace fade::store {
 struct Books {  // the state of one recording: a field is the writer of its own tables
   Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, StepRule step);
 
-  std::array<BatchTable*, 4> batch_tables() { return {&call_rows, &copy_rows, &alloc_rows, &bucket_rows}; }
+  std::array<BatchTable*, 5> batch_tables() { return {&call_rows, &copy_rows, &alloc_rows, &bucket_rows, &gpu_rows}; }
   // Inserts the rows that wait; drops them after a failure.
   void flush_rows(Failure& failure);
   // Writes the sums of all books; rows of batch tables that this makes still wait.
@@ -44,12 +45,14 @@ struct Books {  // the state of one recording: a field is the writer of its own 
   void set_keep(const Keep& wanted);
 
   Keep keep;
-  BatchTable call_rows{"call_", 9}, copy_rows{"copy_", 7}, alloc_rows{"alloc_", 11}, bucket_rows;
+  BatchTable call_rows{"call_", 9}, copy_rows{"copy_", 7}, alloc_rows{"alloc_", 11}, bucket_rows,
+      gpu_rows{"gpu_work_", 12};
   Directory directory;
   Rollups rollups;
   CodeBook codes;
   KernelBook kernels;
   LaunchTable launches;
+  GpuBook gpu;
   GraphBook graphs;
   StreamBook streams;
   DeviceBook devices;

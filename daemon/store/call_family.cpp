@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "probes/hsa_calls.hpp"
+
 namespace fade::store {
 namespace {
 
@@ -48,6 +50,7 @@ constexpr OfKind kOfKinds[] = {
 }  // namespace
 
 CallFamily call_family(const probes::Probe& probe) {
+  if (probes::hsa_call(probe) != probes::HsaCall::None) return CallFamily::Gpu;
   const auto* symbol = std::ranges::find(kOfSymbols, std::string_view(probe.symbol), &OfSymbol::symbol);
   if (symbol != std::end(kOfSymbols)) return symbol->family;
   const auto* kind = std::ranges::find(kOfKinds, probe.kind, &OfKind::kind);

@@ -20,6 +20,7 @@ enum class CallFamily : std::uint8_t {
   SetDevice,
   DeviceQuery,
   Marker,
+  Gpu,
 };
 
 CallFamily call_family(const probes::Probe& probe);

@@ -158,6 +158,7 @@ void Directory::on(const FunctionDefined& n) {
   const probes::Probe& probe = *n.probe;
   entry.family = call_family(probe);
   entry.is_marker = probe.group == "marker";
+  entry.hsa = probes::hsa_call(probe);
   entry.waits = waits(probe);
   entry.names_kernel = probe.with_role(probes::Role::Kernel) != nullptr;
   entry.launch = LaunchWords(probe);

@@ -12,6 +12,7 @@
 
 #include "base/event.hpp"
 #include "base/pid.hpp"
+#include "probes/hsa_calls.hpp"
 #include "probes/probe.hpp"
 #include "store/call_family.hpp"
 #include "store/call_view.hpp"
@@ -45,9 +46,10 @@ struct FunctionEntry {
   CallFamily family{};
   probes::MemoryAction memory;
   int library_major = 0;
-  std::uint64_t with_args = 0;  // calls with arguments that were stored as text
-  bool is_marker = false;       // marks the begin or end of a range of the program
-  bool waits = false;           // for the GPU
+  std::uint64_t with_args = 0;                  // calls with arguments that were stored as text
+  bool is_marker = false;                       // marks the begin or end of a range of the program
+  probes::HsaCall hsa = probes::HsaCall::None;  // tells about work of a GPU
+  bool waits = false;                           // for the GPU
   bool separates_steps = false;
   bool names_kernel = false;  // in a parameter: it launches that one
   LaunchWords launch{};       // if known

@@ -10,6 +10,7 @@ FamilyRecorders::FamilyRecorders(sqlite::Db& db, Failure& failure, Books& books)
       graphs(books, streams, launches, copies, memory),
       modules(books),
       devices(db, failure, books, memory),
+      gpu(books, streams),
       books_(books) {}
 
 void FamilyRecorders::record(RecordedCall& call, std::uint64_t told) {
@@ -27,6 +28,7 @@ void FamilyRecorders::record(RecordedCall& call, std::uint64_t told) {
     case CallFamily::SetDevice: return devices.set_device(call);
     case CallFamily::DeviceQuery: return devices.query(call);
     case CallFamily::Marker: return record_marker(call);
+    case CallFamily::Gpu: return gpu.record(call);
   }
 }
 

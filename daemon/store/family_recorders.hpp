@@ -5,6 +5,7 @@
 #include "store/books.hpp"
 #include "store/copy_recorder.hpp"
 #include "store/device_recorder.hpp"
+#include "store/gpu_recorder.hpp"
 #include "store/launch_recorder.hpp"
 #include "store/memory_recorder.hpp"
 #include "store/recorded_call.hpp"
@@ -26,6 +27,7 @@ class FamilyRecorders {
   GraphRecorder graphs;
   ModuleRecorder modules;
   DeviceRecorder devices;
+  GpuRecorder gpu;
 
  private:
   void record_marker(const RecordedCall& call);

@@ -102,6 +102,7 @@ void NoticeRecorder::end_kernels(ProcessId process) {
   books_.kernels.end_process(process);
   books_.graphs.end_process(process);
   books_.codes.end_process(process);
+  books_.gpu.end_process(process);
 }
 
 // ---------------------------------------------------------------- functions, kernels, frames

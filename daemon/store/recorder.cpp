@@ -114,9 +114,10 @@ void Recorder::record(RecordedCall& call, Lane& lane) {
   tally_.last_ns = std::max(tally_.last_ns, call.end);
   const std::int64_t self = sum_up(call, lane);
   families_.record(call, lanes_.told());
+  families_.gpu.ended(call);
   if (families_.memory.waits_for_outer() && call.function.probe->api != kUserApi) families_.memory.outer_call(call);
   if (call.launched > 0) books_.copies.launch(call.process, call.launched);
-  if (!call.function.is_marker) follow_work(call, lane, self);
+  if (!call.function.is_marker && call.function.hsa == probes::HsaCall::None) follow_work(call, lane, self);
   if (call.record.flags & (kReturned | kUnwound))
     lane.last->left({call.call, call.function.row, call.at, call.end, call.result, call.returned});
   if (call.has_row()) return rows_.write(call);
@@ -210,6 +211,7 @@ void Recorder::finish() {
   if (const std::uint64_t n = books_.memory.without_row(); n > 0)
     notices_.note(last_ns(), static_cast<std::int64_t>(n),
                   "size limit reached: allocations that were never freed have no rows");
+  books_.gpu.end_recording();
   books_.codes.finish();
   books_.flush_rows(failure_);
   books_.rollups.finish();

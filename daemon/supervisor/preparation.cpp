@@ -11,6 +11,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "probes/hsa_calls.hpp"
+#include "supervisor/gpu_times.hpp"
 #include "supervisor/kfd_topology.hpp"
 #include "supervisor/presets.hpp"
 #include "supervisor/step_rule.hpp"
@@ -90,7 +92,8 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   if (step->by == StepRule::By::Call) out.step_begins = step->pattern;
   for (const auto& probe : chosen.known)
     if (chosen.selection(*probe) || overrides.touches(probe->symbol) || needs_for_steps(*step, *probe) ||
-        (!overrides.empty() && probe->kind == probes::Kind::SetDevice))
+        (!overrides.empty() && probe->kind == probes::Kind::SetDevice) ||
+        (options.gpu_times && probes::hsa_call(*probe) != probes::HsaCall::None))
       out.wishes.probes.push_back(probe);
   for (const std::string& text : options.probe_symbols) {
     auto request = parse_request(text);
@@ -117,6 +120,11 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
     return fail(fmt::format("--exe '{}' is not a regular expression", options.child_filter), e.what(), {}, EINVAL);
   }
   return out;
+}
+
+std::vector<std::string> environment_of(const RunOptions& options) {
+  const auto& changes = options.environment_changes;
+  return changed_environment(options.gpu_times ? with_gpu_times(changes) : changes, environ);
 }
 
 std::vector<std::string> changed_environment(const std::vector<std::string>& changes, char** ours) {

@@ -11,6 +11,7 @@
 #include "probes/selection.hpp"
 #include "session/session.hpp"
 #include "supervisor/recording_options.hpp"
+#include "supervisor/run.hpp"
 
 namespace fade {
 
@@ -28,6 +29,8 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
 
 // fade's environment, with the changes of -E. VAR=VALUE sets, VAR takes away.
 std::vector<std::string> changed_environment(const std::vector<std::string>& changes, char** ours);
+// That of the program of a run.
+std::vector<std::string> environment_of(const RunOptions& options);
 
 // Finds a program as execvp(3) would: fails with code ENOENT or EACCES and the reason; without code if the directory is
 // missing.

@@ -90,8 +90,7 @@ void Run::loop(Session& session, SignalRelay& relay, OnStarted on_started) {
 
 Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_started) {
   // Before anything of ours could be inherited: threads, handlers, descriptors.
-  auto program = LaunchedProgram::fork_waiting(
-      {options_.command, changed_environment(options_.environment_changes, environ), options_.directory});
+  auto program = LaunchedProgram::fork_waiting({options_.command, environment_of(options_), options_.directory});
   if (!program) return own_failure(std::move(program.error()));
   const SignalWitness witness(program->pid(), options_.command);
   for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);

@@ -66,7 +66,7 @@ FULL = {  # what --on-full says; the sentences that would be false of a recordin
     "stats": (*NO_MEMORY, *NO_USE, "no calls dropped", "(nothing: no kernel was launched)", *LEAKS_MORE),
     "drop-calls": (*NO_MEMORY, *NO_USE, "no calls dropped", "(nothing: no kernel was launched)", *LEAKS_MORE),
 }
-FULL_WORDS = "alloc alloc launch=60000 free fail fail copy sync launch=4"  # 1 MiB leaks, two calls fail
+FULL_WORDS = "alloc alloc launch=100000 free fail fail copy sync launch=4"  # 1 MiB leaks, two calls fail
 
 
 def reports_of(build, path):
@@ -231,7 +231,7 @@ def test_what_ran_on_when_fade_left_has_no_end(build, tmp_path):
 
 @pytest.mark.parametrize("on_full", FULL)
 def test_a_full_recording_says_what_it_lacks(build, tmp_path, on_full):
-    path = record(build, tmp_path, ["--max-size", "2M", "--on-full", on_full], FULL_WORDS)
+    path = record(build, tmp_path, ["--max-size", "3M", "--on-full", on_full], FULL_WORDS)
     assert ask(build, path, "drops", "-f", "tsv").stdout.count("\n") > 1  # it was full
     expect_none(reports_of(build, path), FULL[on_full])
     (left, _), _ = sums_of(build, path)
@@ -244,7 +244,7 @@ def test_a_full_recording_says_what_it_lacks(build, tmp_path, on_full):
 
 @pytest.mark.parametrize("on_full", ["stats", "drop-calls"])
 def test_one_number_of_failed_calls(build, tmp_path, on_full):
-    path = record(build, tmp_path, ["--max-size", "2M", "--on-full", on_full], FULL_WORDS)
+    path = record(build, tmp_path, ["--max-size", "3M", "--on-full", on_full], FULL_WORDS)
     for words in ("summary", "first-error", "check"):
         told = ask(build, path, words, *([] if words == "check" else ["-f", "table"])).stdout
         assert re.search(r"\b2 (failed|calls failed|failed calls)|1 of them failed|2 calls", told), told

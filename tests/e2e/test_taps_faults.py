@@ -204,7 +204,7 @@ def test_threads_wait_while_fade_is_stopped_and_nothing_is_lost(calling, tmp_pat
 
 
 def test_a_recording_that_is_full_still_counts_all_calls(build, tmp_path):
-    watched = harness.run_supervised(build, "threads 4 5000", "v6", tmp_path, options=(*TAPS, "--max-size", "2M"))
+    watched = harness.run_supervised(build, "threads 4 5000", "v6", tmp_path, options=(*TAPS, "--max-size", "3M"))
     assert watched.status == 0
     database = harness.Database(tmp_path / "run.db")
     assert not harness.differences(watched.total, harness.summed(database.counts("call_stats")))

@@ -110,7 +110,8 @@ class Release724(Release):
         runtime = [f"-L{self.libraries}", "-l:libhsa-runtime64.so.1", "-Wl,--allow-shlib-undefined", "-lpthread"]
         self.make(self.model, [MODEL / "model.c", MODEL / "model.h"],
                   [*cc, "-fvisibility=hidden", MODEL / "model.c", "-o", self.model, "-lpthread"])
-        self.make(self.early, [MODEL / "early_init.c"], [*cc, MODEL / "early_init.c", "-o", self.early, *runtime])
+        early = [MODEL / "early_init.c", MODEL / "clock.c"]
+        self.make(self.early, early, [*cc, *early, "-o", self.early, *runtime])
         headers = ["-D__HIP_PLATFORM_AMD__", "-isystem", self.root / "usr/include"]
         for name in ("tour", "module", "threads"):
             source = PROGRAMS / f"{name}.cpp"

@@ -2,7 +2,7 @@
 # Functions that the sources do not define get a body that counts the call and succeeds. ENTRIES names what an exported
 # symbol looks like: bodies (5.x), dispatch (6.x and later), plt, ifunc or hard (entries/*.h).
 set(standin_dir ${CMAKE_CURRENT_LIST_DIR})
-set(standin_sources oracle.c rules.c error.c device.c ledger.c memory.c sharing.c arrays.c virtual.c stream.c launch.c graph.c entry_points.c)
+set(standin_sources oracle.c rules.c error.c device.c ledger.c memory.c sharing.c arrays.c virtual.c stream.c launch.c graph.c work.c entry_points.c)
 
 # Names that the sources define, and names that special.S defines.
 function(standin_defined out)

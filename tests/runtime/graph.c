@@ -304,7 +304,9 @@ static hipError_t before_launch(hipGraphExec_t exec) {
 
 static hipError_t run(const struct piece* piece, hipStream_t stream) {
   if (!piece->address) {
-    if (!standin_captured(stream, &piece->launch)) standin_ran(&piece->launch);
+    if (standin_captured(stream, &piece->launch)) return hipSuccess;
+    standin_ran(&piece->launch);
+    standin_ran_on(piece->launch.name, stream);
     return hipSuccess;
   }
   if (standin_captured_memory(stream, piece->address, piece->frees)) return hipSuccess;
@@ -317,6 +319,7 @@ static hipError_t launch(hipGraphExec_t exec, hipStream_t stream) {
   if (!is_exec(exec)) return standin_fail(hipErrorInvalidValue);
   if (!standin_is_stream(stream)) return standin_fail(hipErrorInvalidHandle);
   hipError_t result = standin_capture(stream) ? hipSuccess : before_launch(exec);
+  standin_new_call();
   for (int i = 0; i < exec->count && result == hipSuccess; ++i)
     if (exec->pieces[i].enabled) result = run(&exec->pieces[i].piece, stream);
   standin_enqueue(stream);

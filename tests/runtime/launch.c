@@ -157,6 +157,8 @@ static hipError_t launch(const char* name, dim3 grid, dim3 block, size_t shared,
   if (standin_captured(stream, &one)) return hipSuccess;
   standin_enqueue(stream);
   standin_ran(&one);
+  standin_new_call();
+  standin_ran_on(name, stream);
   return hipSuccess;
 }
 

@@ -216,6 +216,7 @@ static hipError_t copy(void* to, const void* from, size_t bytes, unsigned kind, 
   if (!to || !from) return standin_fail(hipErrorInvalidValue);
   memmove(to, from, bytes);
   standin_enqueue(stream);
+  standin_copied(to, from, bytes, stream);
   return hipSuccess;
 }
 
@@ -260,6 +261,7 @@ static hipError_t fill(void* to, int value, size_t bytes, hipStream_t stream) {
   if (!to || !standin_is_stream(stream)) return standin_fail(hipErrorInvalidValue);
   memset(to, value, bytes);
   standin_enqueue(stream);
+  standin_filled(bytes, stream);
   return hipSuccess;
 }
 

@@ -73,6 +73,11 @@ int standin_captured(hipStream_t stream, const struct standin_launch* launch);
 void standin_ran(const struct standin_launch* launch);
 // The name behind a registered handle or a hipFunction_t; NULL: neither.
 const char* standin_kernel_name(const void* kernel);
+// work.c: the work as packets and copies of HSA, if there is one. A call that may put several to run is announced once.
+void standin_new_call(void);
+void standin_ran_on(const char* name, hipStream_t stream);
+void standin_filled(size_t bytes, hipStream_t stream);
+void standin_copied(void* to, const void* from, size_t bytes, hipStream_t stream);
 // ledger.c: what is allocated, by device and whose memory it is; pinned memory and that of other processes take none of
 // the device's. `asked`: without padding.
 enum { standin_of_device, standin_of_host, standin_of_others, standin_kinds };

@@ -2,19 +2,28 @@
  *
  * Owns one thread per queue, which consumes AQL packets in order, waits for barriers' dependencies and completes
  * signals. Knows nothing of code objects: a dispatched kernel "finishes" at once and computes nothing. That is enough
- * for AMD's real runtime to give its real answers: devices, memory, compilation, modules, launches, errors. */
+ * for AMD's real runtime to give its real answers: devices, memory, compilation, modules, launches, errors. With
+ * HSA_MODEL_TIMES=FILE each packet that has a signal adds a line to FILE: its type, its kernel's object or 0, its
+ * signal, its begin and end. */
 #define _GNU_SOURCE
 #include "model.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 enum { packet_bytes = 64, queue_type_aql = 2 };
 
-enum packet_type { packet_vendor = 0, packet_invalid = 1, packet_barrier_and = 3, packet_barrier_or = 5 };
+enum packet_type {
+  packet_vendor = 0,
+  packet_invalid = 1,
+  packet_kernel = 2,
+  packet_barrier_and = 3,
+  packet_barrier_or = 5
+};
 
 /* The 64 bytes of an AQL packet, as far as every type agrees on them. */
 struct packet {
@@ -39,6 +48,8 @@ struct signal {
 _Static_assert(sizeof(struct packet) == packet_bytes, "an AQL packet has 64 bytes");
 _Static_assert(offsetof(struct packet, completion) == 56, "the completion signal is the last word");
 _Static_assert(offsetof(struct signal, event_id) == 24 && offsetof(struct signal, ended) == 40, "signal layout");
+
+static FILE* times;
 
 struct hsakmt_model {
   char* aperture; /* GPU address 0 */
@@ -66,7 +77,7 @@ static void rest(unsigned idle_rounds) {
 
 static uint64_t now(void) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(CLOCK_BOOTTIME, &time);
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
@@ -86,14 +97,22 @@ static int barrier_open(const struct hsakmt_model_queue* queue, const struct pac
   return any ? named == 0 || done > 0 : done == named;
 }
 
-static void complete(const struct hsakmt_model* gpu, uint64_t address) {
+static void tell(unsigned type, uint64_t object, uint64_t address, const struct signal* signal) {
+  if (times)
+    fprintf(times, "%u %llu %llu %llu %llu\n", type, (unsigned long long)object, (unsigned long long)address,
+            (unsigned long long)signal->started, (unsigned long long)signal->ended);
+}
+
+static void complete(const struct hsakmt_model* gpu, uint64_t address, unsigned type, uint64_t object) {
   struct signal* signal = signal_at(gpu, address);
   if (!signal) return;
   /* Everything needed is read first: whoever waits may free the signal as soon as its value changes. */
   const uint64_t mailbox = signal->mailbox;
   const uint32_t event_id = signal->event_id;
   signal->started = now();
-  signal->ended = signal->started + 1000;
+  static _Atomic uint64_t works; /* no two works take the same time */
+  signal->ended = signal->started + 1000 + atomic_fetch_add(&works, 1) % 1000;
+  tell(type, object, address, signal);
   atomic_fetch_sub(&signal->value, 1);
   if (!mailbox) return;
   atomic_store((_Atomic uint64_t*)(gpu->aperture + mailbox), event_id);
@@ -109,10 +128,10 @@ static int step(struct hsakmt_model_queue* queue) {
   if (type == packet_invalid) return 0; /* reserved by a producer, not yet published */
   if (type == packet_barrier_and && !barrier_open(queue, packet, 0)) return 0;
   if (type == packet_barrier_or && !barrier_open(queue, packet, 1)) return 0;
-  const uint64_t completion = packet->completion;
+  const uint64_t completion = packet->completion, object = type == packet_kernel ? packet->dependencies[3] : 0;
   atomic_store(&packet->header, packet_invalid);
   atomic_store(queue->read_index, index + 1);
-  complete(queue->gpu, completion);
+  complete(queue->gpu, completion, type, object);
   return 1;
 }
 
@@ -126,7 +145,12 @@ static void* work(void* argument) {
   return NULL;
 }
 
-static hsakmt_model_t* create(void) { return calloc(1, sizeof(struct hsakmt_model)); }
+static hsakmt_model_t* create(void) {
+  const char* file = getenv("HSA_MODEL_TIMES");
+  times = file ? fopen(file, "a") : NULL;
+  if (times) setvbuf(times, NULL, _IOLBF, 0);
+  return calloc(1, sizeof(struct hsakmt_model));
+}
 static void destroy(hsakmt_model_t* gpu) { free(gpu); }
 
 static void set_global_aperture(hsakmt_model_t* gpu, void* base, uint64_t size) {

@@ -27,9 +27,10 @@ std::set<std::string> symbols_of(Kind kind) {
 }
 
 TEST(BuiltIn, GroupsAreTheWordsOfTheCommandLine) {
-  EXPECT_THAT(groups_of(built_in_probes()),
-              testing::ElementsAre("config", "copy", "device", "error", "event", "graph", "kernel", "marker", "mem",
-                                   "module", "other", "pointer", "register", "rtc", "stream", "sync", "texture"));
+  EXPECT_THAT(
+      groups_of(built_in_probes()),
+      testing::ElementsAre("config", "copy", "device", "error", "event", "gputime", "graph", "kernel", "marker", "mem",
+                           "module", "other", "pointer", "register", "rtc", "stream", "sync", "texture"));
 }
 
 TEST(BuiltIn, HotFunctionsAreTheEmptyOnes) {

@@ -58,5 +58,13 @@ TEST_F(NeedsTest, ARuleIsNeededByTheFunctionsThatTellItsFactAlone) {
   EXPECT_FALSE(of("hipMalloc", *rules).rule);
 }
 
+TEST_F(NeedsTest, FunctionsOfHsaAreKnownByWhatTheyTell) {
+  EXPECT_EQ(of("hsa_queue_add_write_index_screlease").hsa, probes::HsaCall::Packet);
+  EXPECT_EQ(of("hsa_amd_memory_async_copy_rect").hsa, probes::HsaCall::RectCopy);
+  EXPECT_EQ(of("hsa_amd_memory_async_copy_on_engine").hsa, probes::HsaCall::Copy);
+  EXPECT_EQ(of("hsa_amd_profiling_get_dispatch_time").outs, std::vector<std::uint8_t>{2});
+  EXPECT_EQ(of("hipMalloc").hsa, probes::HsaCall::None);
+}
+
 }  // namespace
 }  // namespace fade

@@ -34,8 +34,9 @@ TEST_F(TappableTest, LaunchesCopiesStreamsAndDevicesAre) {
 }
 
 TEST_F(TappableTest, FunctionsThatNeedMoreThanRegistersAreNot) {
-  for (const char* symbol : {"hipModuleGetFunction", "hipModuleLoadData", "hipGetDeviceProperties", "hipMemGetInfo",
-                             "__hipRegisterFunction", "hipGraphLaunch", "hipGetErrorString", "hipDrvGetErrorName"})
+  for (const char* symbol :
+       {"hipModuleGetFunction", "hipModuleLoadData", "hipGetDeviceProperties", "hipMemGetInfo", "__hipRegisterFunction",
+        "hipGraphLaunch", "hipGetErrorString", "hipDrvGetErrorName", "hsa_amd_profiling_get_dispatch_time"})
     EXPECT_FALSE(can(symbol)) << symbol;
 }
 

@@ -113,9 +113,7 @@ std::vector<Case> cases() {
       {"calls", calls}, {"allocations", allocations}, {"leaks", leaks}, {"launches", launches}, {"threads", threads}};
   for (const OnFull on_full : {OnFull::Stop, OnFull::Stats, OnFull::DropCalls})
     for (const auto& [name, work] : kWork) out.push_back({name, on_full, 3, work});
-  out.push_back({"calls", OnFull::Stats, 2, calls});
-  out.push_back({"allocations", OnFull::DropCalls, 2, allocations});
-  out.push_back({"errors", OnFull::Stats, 2, errors});
+  out.push_back({"errors", OnFull::Stats, 3, errors});
   return out;
 }
 INSTANTIATE_TEST_SUITE_P(Of, SizeLimited, testing::ValuesIn(cases()));
@@ -125,7 +123,7 @@ class Counted : public Recording {};
 // Sums go on whatever comes, as long as functions and threads are the same.
 TEST_F(Counted, CallsAreCountedToTheEnd) {
   log::set_level(log::Level::Silent);
-  open({.max_bytes = 2 * kMega});
+  open({.max_bytes = 3 * kMega});
   constexpr std::uint64_t kRounds = 300'000;
   for (std::uint64_t round = 0; round < kRounds; ++round) allocations(*tracee, round);
   const Totals totals = finish();
@@ -134,7 +132,7 @@ TEST_F(Counted, CallsAreCountedToTheEnd) {
   EXPECT_EQ(totals.dropped, 0u);
   EXPECT_EQ(value("SELECT sum(calls) FROM top"), std::to_string(3 * kRounds));
   EXPECT_EQ(value("SELECT sum(calls) FROM process_use_"), std::to_string(3 * kRounds));
-  EXPECT_LE(std::filesystem::file_size(path), 2 * kMega + kMega / 10);
+  EXPECT_LE(std::filesystem::file_size(path), 3 * kMega + kMega / 10);
 }
 
 class TooSmall : public Recording {};
@@ -143,7 +141,7 @@ TEST_F(TooSmall, ALimitWithoutRoomForACallIsRefused) {
   queue = std::make_unique<EventQueue>();
   const auto opened = Writer::open({.path = path, .max_bytes = kMega}, {}, *queue);
   ASSERT_FALSE(opened);
-  EXPECT_THAT(opened.error().fix, HasSubstr("--max-size 2M"));
+  EXPECT_THAT(opened.error().fix, HasSubstr("--max-size 3M"));
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 

@@ -78,7 +78,7 @@ class Trouble : public Recording {
 
 TEST_F(Trouble, SizeLimitKeepsCountingByDefault) {
   log::set_level(log::Level::Silent);
-  open({.max_bytes = 2 << 20});
+  open({.max_bytes = 3 << 20});
   const int calls = call_until([&] { return limit_reached(); });
   tracee->fail("hipSetDevice", 101);
   const Totals totals = finish();
@@ -95,7 +95,7 @@ TEST_F(Trouble, SizeLimitKeepsCountingByDefault) {
 // The program may have ended when the writer comes to its calls.
 TEST_F(Trouble, WhatASizeLimitLeavesOutBeginsBehindTheLastCallThatWasKept) {
   log::set_level(log::Level::Silent);
-  open({.max_bytes = 2 << 20, .on_full = OnFull::Stop});
+  open({.max_bytes = 3 << 20, .on_full = OnFull::Stop});
   while (!limit_reached())
     for (int i = 0; i < 1000; ++i) {
       CallRecord call = tracee->begin("hipFree", {0});
@@ -109,7 +109,7 @@ TEST_F(Trouble, WhatASizeLimitLeavesOutBeginsBehindTheLastCallThatWasKept) {
 
 TEST_F(Trouble, SizeLimitMayStopEverything) {
   log::set_level(log::Level::Silent);
-  open({.max_bytes = 2 << 20, .on_full = OnFull::Stop});
+  open({.max_bytes = 3 << 20, .on_full = OnFull::Stop});
   const int calls = call_until([&] { return limit_reached(); });
   const Totals totals = finish();
   const int stored = std::stoi(value("SELECT count(*) FROM call_"));
@@ -120,7 +120,7 @@ TEST_F(Trouble, SizeLimitMayStopEverything) {
 
 TEST_F(Trouble, SizeLimitMayDropCallsAndKeepAllocations) {
   log::set_level(log::Level::Silent);
-  open({.max_bytes = 2 << 20, .on_full = OnFull::DropCalls});
+  open({.max_bytes = 3 << 20, .on_full = OnFull::DropCalls});
   call_until([&] { return limit_reached(); });
   tracee->malloc(0x1000, 10);
   finish();
@@ -212,7 +212,7 @@ TEST_F(Trouble, AnEndThatCannotBeStoredLeavesNoCallUncounted) {
 
 TEST_F(Trouble, TheSizeLimitAndThenAFailureLeaveNoCallUncounted) {
   log::set_level(log::Level::Silent);
-  open({.max_bytes = 2 << 20});
+  open({.max_bytes = 3 << 20});
   const int before = call_until([&] { return limit_reached(); });
   ASSERT_TRUE(another_connection().exec(
       "CREATE TRIGGER refuse BEFORE INSERT ON error_ BEGIN SELECT raise(FAIL, 'refused'); END"));

@@ -1,0 +1,39 @@
+// The packets that calls put into queues of a GPU. A function of HSA gives a place in a queue, and the packet is
+// written there after that call. So the call waits here until its packet is written: until a later call of the same
+// thread has ended, or until any thread asks when the packet was worked on. It is completed with the packet, or without
+// if the packet was overwritten meanwhile. Tracing thread only.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "session/call_book.hpp"
+#include "session/function_table.hpp"
+#include "session/inferior.hpp"
+
+namespace fade {
+
+class QueuePackets {
+ public:
+  explicit QueuePackets(CallBook& book) : book_(book) {}
+
+  // A call has ended and is about to be completed. Completes the calls before it whose packets are written by now.
+  // True: `call` was taken, because its own packet is not written yet.
+  bool take(Thread& thread, const Entry& entry, OpenCall& call);
+  // The thread makes no further calls.
+  void thread_ended(const Thread& thread) { complete(thread.id); }
+
+ private:
+  struct Waiting {
+    const Thread* thread = nullptr;
+    std::vector<OpenCall> calls;
+  };
+
+  void complete(ThreadId thread);
+  void complete(const Thread& thread, OpenCall call);
+  void complete_with(const Thread& asking, std::uint64_t signal);
+
+  CallBook& book_;
+  std::unordered_map<ThreadId, Waiting> waiting_;
+};
+
+}  // namespace fade

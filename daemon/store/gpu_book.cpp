@@ -1,0 +1,164 @@
+#include "store/gpu_book.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace fade::store {
+namespace {
+
+constexpr std::uint64_t kGigahertz = 1'000'000'000;
+constexpr std::size_t kMostSignals = 200'000, kMostOuters = 200'000;
+constexpr std::size_t kMostOpen = 4'096;  // of one signal
+// The clocks of GPU and host are compared now and then by the driver, and drift in between.
+constexpr std::int64_t kClockError = 1'000'000;
+
+std::int64_t boot_ns_of(sqlite::Db& db, SessionRow session) {
+  return db.integer("SELECT boot_ns FROM session_ WHERE id = " + std::to_string(session.value())).value_or(0);
+}
+
+bool is_same_span(GpuSpan a, GpuSpan b) { return a.start == b.start && a.end == b.end; }
+
+}  // namespace
+
+GpuBook::GpuBook(sqlite::Db& db, Failure& failure, SessionRow session, BatchTable& rows)
+    : boot_ns_(boot_ns_of(db, session)),
+      rows_(rows),
+      kernels_(db, failure),
+      sums_(db, failure),
+      count_(db, failure, "INSERT OR REPLACE INTO gpu_count_ VALUES (?,?,?,?,?,?)") {}
+
+std::size_t GpuBook::Hash::operator()(const Key& key) const {
+  const std::uint64_t h = (key.signal ^ std::uint64_t{key.process.value()} << 48) * 0x9E3779B97F4A7C15u;
+  return h ^ (h >> 29);
+}
+
+void GpuBook::frequency(ProcessId process, std::uint64_t hz) {
+  if (hz != 0) frequencies_[process] = hz;
+}
+
+// The clock is CLOCK_BOOTTIME, counted at its frequency; where none was told, in ns.
+std::optional<GpuSpan> GpuBook::session_time(const Told& told) const {
+  const auto known = frequencies_.find(told.process_id);
+  const std::uint64_t hz = known == frequencies_.end() ? kGigahertz : known->second;
+  const auto ns = [&](std::uint64_t ticks) {
+    return static_cast<std::int64_t>(static_cast<unsigned __int128>(ticks) * kGigahertz / hz) - boot_ns_;
+  };
+  if (told.start == 0 || told.end < told.start) return std::nullopt;
+  const GpuSpan out{ns(told.start), ns(told.end)};
+  return out.end > told.asked + kClockError ? std::nullopt : std::optional(out);
+}
+
+void GpuBook::work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal) {
+  if (work->kind != GpuKind::Barrier) ++counts_[work->process].seen;
+  work->has_outer = work->outer == 0;
+  make_room();
+  if (!work->has_outer) by_outer_[work->outer].push_back(work);
+  if (signal == 0) return;
+  Signal& known = signals_[{work->process_id, signal}];
+  const auto early = std::ranges::find_if(known.early, [&](const Early& e) { return e.told.asked > work->at; });
+  if (early == known.early.end()) {
+    if (known.open.size() >= kMostOpen) known.open.clear();
+    return known.open.push_back(work);
+  }
+  const GpuSpan time = early->time;
+  known.early.erase(early);
+  known.last = time;
+  finish(*work, time);
+}
+
+void GpuBook::told(const Told& told) {
+  const auto time = session_time(told);
+  if (!time) return void(++counts_[told.process].untold);
+  make_room();
+  Signal& known = signals_[{told.process_id, told.signal}];
+  if (is_same_span(known.last, *time)) return;
+  const auto newest = std::ranges::find_if(known.open.rbegin(), known.open.rend(), [&](const auto& work) {
+    return work->at < told.asked && time->start > work->at - kClockError;
+  });
+  if (newest == known.open.rend()) return known.early.push_back({told, *time});
+  const std::shared_ptr<GpuWork> work = *newest;
+  known.open.erase(known.open.begin(), newest.base());  // the time of earlier work was not asked for
+  known.last = *time;
+  finish(*work, *time);
+}
+
+void GpuBook::finish(GpuWork& work, GpuSpan time) {
+  work.time = time;
+  if (work.has_outer) write(work);
+}
+
+std::vector<std::shared_ptr<GpuWork>> GpuBook::take_of(CallId outer) {
+  auto node = by_outer_.extract(outer);
+  return node ? std::move(node.mapped()) : std::vector<std::shared_ptr<GpuWork>>();
+}
+
+void GpuBook::outer_known(GpuWork& work) {
+  work.has_outer = true;
+  if (work.time) write(work);
+}
+
+void GpuBook::write(const GpuWork& work) {
+  if (work.kind != GpuKind::Barrier) ++counts_[work.process].timed;
+  const auto [start, end] = *work.time;
+  sums_.add({.process = work.process, .device = work.device, .kernel = work.kernel, .kind = work.kind}, start, end,
+            work.bytes);
+  if (!has_rows_) return;
+  const bool moves = work.kind == GpuKind::Copy || work.kind == GpuKind::Fill;
+  rows_.add(kNull, work.process, static_cast<int>(work.kind), or_null(work.kernel), or_null(work.device),
+            work.queue != 0 ? work.queue : kNull, or_null(work.stream), or_null(work.call), or_null(work.thread), start,
+            end - start, moves ? work.bytes : kNull);
+}
+
+// Neither the call nor the queue is known, but something ran at that time.
+void GpuBook::write_untied(const Early& early) {
+  const Told& told = early.told;
+  ++counts_[told.process].untied;
+  sums_.add({.process = told.process, .kind = told.kind}, early.time.start, early.time.end, 0);
+  if (has_rows_)
+    rows_.add(kNull, told.process, static_cast<int>(told.kind), kNull, kNull, kNull, kNull, kNull, kNull,
+              early.time.start, early.time.end - early.time.start, kNull);
+}
+
+void GpuBook::make_room() {
+  if (signals_.size() >= kMostSignals) drop_signals();
+  if (by_outer_.size() >= kMostOuters) drop_outers();
+}
+
+void GpuBook::drop_signals() {
+  for (const auto& [key, signal] : signals_)
+    for (const Early& early : signal.early) write_untied(early);
+  signals_.clear();
+}
+
+void GpuBook::drop_outers() {
+  for (auto& [outer, works] : std::exchange(by_outer_, {}))
+    for (const auto& work : works) outer_known(*work);
+}
+
+void GpuBook::end_process(ProcessId process) {
+  kernels_.end_process(process);
+  frequencies_.erase(process);
+  std::erase_if(signals_, [&](const auto& item) {
+    if (item.first.process != process) return false;
+    for (const Early& early : item.second.early) write_untied(early);
+    return true;
+  });
+}
+
+void GpuBook::end_recording() {
+  drop_outers();
+  drop_signals();
+}
+
+void GpuBook::flush() {
+  sums_.flush();
+  for (const auto& [process, count] : counts_) {
+    Count& written = counts_written_[process];
+    if (written == count) continue;
+    count_(process, count.seen, count.timed, count.unread, count.untied, count.untold);
+    written = count;
+  }
+}
+
+}  // namespace fade::store

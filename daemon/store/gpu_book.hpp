@@ -1,0 +1,117 @@
+// Work of GPUs and the times at which it ran. A packet or a copy names a signal; later the runtime asks for the time
+// behind that signal. A signal is used again after its time was asked for, so a time belongs to the newest work that
+// began before it was asked. Work also waits for the call that it was put to run in, which is recorded when it ends.
+// Memory is bounded.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "base/event.hpp"
+#include "store/batch_table.hpp"
+#include "store/gpu_kernels.hpp"
+#include "store/gpu_sums.hpp"
+#include "store/write.hpp"
+
+namespace fade::store {
+
+struct GpuSpan {
+  std::int64_t start = 0, end = 0;
+};
+
+struct GpuWork {  // one row of gpu_work_, and the state until it is written
+  ProcessId process_id = 0;
+  ProcessRow process = 0;
+  CallId outer = 0;  // the call that it was put to run in; 0: not known
+  CallRow call = 0;  // its row
+  ThreadRow thread = 0;
+  std::int64_t at = 0;  // when its place was given, or the copy began
+  GpuKind kind = GpuKind::Kernel;
+  std::uint64_t object = 0;  // of the kernel; 0: none
+  GpuKernelRow kernel = 0;
+  std::int64_t queue = 0;  // 0: none, or not known
+  StreamRow stream = 0;
+  DeviceRow device = 0;
+  std::int64_t bytes = 0;
+  bool has_outer = false;
+  std::optional<GpuSpan> time;
+};
+
+class GpuBook {
+ public:
+  GpuBook(sqlite::Db& db, Failure& failure, SessionRow session, BatchTable& rows);
+
+  GpuKernels& kernels() { return kernels_; }
+  // The frequency of the clock of times, in Hz.
+  void frequency(ProcessId process, std::uint64_t hz);
+  void work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal);
+  // The runtime asked at `asked` and was told `start` and `end` in its own clock.
+  struct Told {
+    ProcessId process_id = 0;
+    ProcessRow process = 0;
+    ThreadRow thread = 0;
+    std::uint64_t signal = 0, start = 0, end = 0;
+    std::int64_t asked = 0;
+    GpuKind kind = GpuKind::Kernel;
+  };
+  void told(const Told& told);
+  // The packet was overwritten before it was read.
+  void unread(ProcessRow process) { ++counts_[process].unread; }
+
+  bool waits_for(CallId outer) const { return !by_outer_.empty() && by_outer_.contains(outer); }
+  // The work that was put to run in that call; it is the caller's to complete, then goes to outer_known().
+  std::vector<std::shared_ptr<GpuWork>> take_of(CallId outer);
+  void outer_known(GpuWork& work);
+
+  void keep_rows(bool on) { has_rows_ = on; }
+  void end_timeline() { sums_.end_timeline(); }
+  void end_process(ProcessId process);
+  void end_recording();
+  void flush();
+
+ private:
+  struct Key {
+    ProcessId process = 0;
+    std::uint64_t signal = 0;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Early {  // a time that was told before the record of its work came
+    Told told;
+    GpuSpan time;
+  };
+  struct Signal {
+    std::vector<std::shared_ptr<GpuWork>> open;  // in order of their begin
+    std::vector<Early> early;
+    GpuSpan last;  // the runtime may ask twice
+  };
+  struct Count {
+    std::uint64_t seen = 0, timed = 0, unread = 0, untied = 0, untold = 0;
+    bool operator==(const Count&) const = default;
+  };
+
+  std::optional<GpuSpan> session_time(const Told& told) const;
+  void finish(GpuWork& work, GpuSpan time);
+  void write(const GpuWork& work);
+  void write_untied(const Early& early);
+  void make_room();
+  void drop_signals();
+  void drop_outers();
+
+  const std::int64_t boot_ns_;
+  BatchTable& rows_;
+  GpuKernels kernels_;
+  GpuSums sums_;
+  std::unordered_map<Key, Signal, Hash> signals_;
+  std::unordered_map<CallId, std::vector<std::shared_ptr<GpuWork>>> by_outer_;
+  std::unordered_map<ProcessId, std::uint64_t> frequencies_;
+  std::unordered_map<ProcessRow, Count> counts_, counts_written_;
+  bool has_rows_ = true;
+  Write count_;
+};
+
+}  // namespace fade::store

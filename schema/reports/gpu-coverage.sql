@@ -1,0 +1,18 @@
+-- How much work of the GPU has a time
+-- about: A share of the GPU's time is true only if no work is without a time.
+-- sort: pid
+-- none: no work of a GPU was seen
+-- question: complete
+-- topic: kernels
+-- record: --gpu-times
+-- column: pid       id     process
+-- column: launches  count  kernels that calls launched
+-- column: seen      count  kernels, copies and fills that were seen on their way to the GPU
+-- column: timed     count  of these, with a time
+-- column: untimed   count  of these, without a time
+-- column: unread    count  packets that were overwritten before fade read them
+-- column: untied    count  times that belong to no work that was seen
+-- column: untold    count  answers of the runtime that were no time
+SELECT pid, launches, seen, timed, untimed, unread, untied, untold
+FROM gpu_coverage
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */

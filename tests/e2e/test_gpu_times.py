@@ -1,0 +1,141 @@
+"""--gpu-times: every work of the GPU has the time that the stand-in gave it, and belongs to the call that put it to run."""
+import collections
+import subprocess
+
+import pytest
+
+import harness
+
+ENGINES = ["breakpoints", "taps", "auto"]
+
+
+def environment(build, runtime, truth):
+    variables = build.environment(runtime, FADE_STANDIN_HSA=str(truth))
+    variables["LD_LIBRARY_PATH"] += f":{build.runtimes / 'hsa'}"
+    return variables
+
+
+def recorded(build, line, folder, *options, runtime="v6"):
+    """Runs with --gpu-times. Returns the recording, and what the runtime says it did."""
+    truth = folder / "truth"
+    command = [build.fade_run, "-q", "--gpu-times", *options, "-o", folder / "run.db", "--", *build.command(line)]
+    ran = harness.run(command, environment(build, runtime, truth), folder / "run", timeout=300)
+    assert (ran.status, ran.stdout) == (0, b"done\n"), ran.stderr
+    return harness.Database(folder / "run.db"), works_of(truth)
+
+
+def works_of(truth):
+    """(thread, its number of a call with work) -> works: kind, name, stream, start, end, bytes."""
+    works = collections.defaultdict(list)
+    for line in truth.read_text().splitlines():
+        tid, call, kind, name, *numbers = line.split()
+        works[int(tid), int(call)].append((kind, kind if name == "-" else name, *map(int, numbers)))
+    return {key: sorted(value) for key, value in works.items()}
+
+
+def works_told(database):
+    """The same of a recording. Calls of a thread are numbered as they come."""
+    boot, = database.rows("SELECT boot_ns FROM session_")[0]
+    numbers, works = {}, collections.defaultdict(list)
+    last = collections.Counter()
+    for tid, call in database.rows("SELECT DISTINCT c.tid, w.call FROM gpu_work w JOIN calls c ON c.id = w.call ORDER BY w.call"):
+        last[tid] += 1
+        numbers[call] = tid, last[tid]
+    for call, kind, name, stream, start, end, size in database.rows(
+            "SELECT call, kind, name, stream, start, end, coalesce(bytes, 0) FROM gpu_work WHERE kind <> 'barrier'"):
+        works[numbers[call]].append((kind, name, stream, start + boot, end + boot, size))
+    return {key: sorted(value) for key, value in works.items()}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_ten_thousand_launches_of_four_threads_are_tied_rightly(build, tmp_path, engine):
+    database, works = recorded(build, "gpu_work 2500 4 8", tmp_path, "--engine", engine)
+    assert sum(map(len, works.values())) > 17_000
+    assert works_told(database) == works
+    assert database.value("SELECT count(*) FROM gpu_work WHERE call IS NULL OR device IS NOT 0 OR tid IS NULL") == 0
+    seen, timed, untimed, *rest = database.rows("SELECT seen, timed, untimed, unread, untied, untold FROM gpu_coverage")[0]
+    assert (seen, timed, untimed) == (sum(map(len, works.values())),) * 2 + (0,) and rest == [0, 0, 0]
+
+
+@pytest.mark.parametrize("runtime", ["v5", "v7"])
+def test_other_releases(build, tmp_path, runtime):
+    database, works = recorded(build, "gpu_work 300 2 4", tmp_path, runtime=runtime)
+    assert works_told(database) == works
+
+
+def test_calls_put_to_run_what_their_names_say(build, tmp_path):
+    database, _ = recorded(build, "gpu_work 200 1 2", tmp_path)
+    kinds = database.rows("SELECT DISTINCT c.name, w.kind FROM gpu_work w JOIN calls c ON c.id = w.call ORDER BY 1")
+    assert kinds == [("hipGraphLaunch", "kernel"), ("hipLaunchKernel", "kernel"), ("hipMemcpy", "copy"), ("hipMemcpyAsync", "copy"),
+                     ("hipMemset", "fill"), ("hipMemsetAsync", "fill")]
+    assert database.value("SELECT count(DISTINCT queue) FROM gpu_work WHERE kind = 'kernel'") > 1
+
+
+def test_sums_are_those_of_the_rows(build, tmp_path):
+    database, _ = recorded(build, "gpu_work 500 2 4", tmp_path)
+    rows = database.rows("SELECT kind, name, device, count(*), sum(duration), min(duration), max(duration), sum(bytes), min(start), max(end) "
+                         "FROM gpu_work GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")
+    assert rows == database.rows("SELECT kind, name, device, sum(n), sum(total_ns), min(min_ns), max(max_ns), sum(bytes), min(first), max(last) "
+                                 "FROM gpu_stats GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")
+    assert database.rows("SELECT sum(n), sum(ns) FROM gpu_seconds") == database.rows("SELECT count(*), sum(duration) FROM gpu_work")
+
+
+def test_without_rows_the_sums_stay(build, tmp_path):
+    database, works = recorded(build, "gpu_work 100 1 2", tmp_path, "--detail", "stats")
+    assert database.value("SELECT count(*) FROM gpu_work") == 0
+    assert database.value("SELECT sum(n) FROM gpu_stats") == sum(map(len, works.values()))
+
+
+def test_without_the_option_nothing_of_it_is_watched(build, tmp_path):
+    command = [build.fade_run, "-q", "-o", tmp_path / "run.db", "--", *build.command("gpu_work 50 1 2")]
+    assert harness.run(command, environment(build, "v6", tmp_path / "truth"), tmp_path / "run").status == 0
+    database = harness.Database(tmp_path / "run.db")
+    assert database.value("SELECT count(*) FROM functions WHERE name LIKE 'hsa%'") == 0
+    assert database.value("SELECT count(*) FROM gpu_coverage") == 0
+    assert (tmp_path / "truth").read_text() == ""
+
+
+def test_work_of_calls_that_are_not_watched_is_kept_without_a_call(build, tmp_path):
+    database, works = recorded(build, "gpu_work 100 1 2", tmp_path, "-e", "mem")
+    assert database.value("SELECT count(*) FROM gpu_work WHERE kind <> 'barrier'") == sum(map(len, works.values()))
+    assert database.value("SELECT count(*) FROM gpu_work WHERE call IS NOT NULL") == 0
+
+
+# ---------------------------------------------------------------- reports
+@pytest.fixture(scope="module")
+def recording(build, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gpu_times")
+    recorded(build, "gpu_work 200 1 2", folder)
+    return folder / "run.db"
+
+
+def asked(build, recording, *words):
+    return subprocess.run([build.fade_query, *words, recording, "--format", "csv"], capture_output=True, text=True, timeout=60)
+
+
+def test_kernels_have_their_time_on_the_gpu(build, recording):
+    answer = asked(build, recording, "kernels", "--columns", "launches,gpu_runs,gpu_total_ns,gpu_avg_ns,gpu_min_ns,gpu_p50_ns,gpu_max_ns")
+    assert answer.returncode == 0, answer.stderr
+    lines = [list(map(int, line.split(","))) for line in answer.stdout.splitlines()[1:]]
+    assert len(lines) == 3
+    for launches, runs, total, mean, least, median, most in lines:
+        assert runs == launches and total // runs == mean and 0 < least <= mean <= most and least <= median <= most
+
+
+@pytest.mark.parametrize("report", ["gpu-work", "gpu-coverage"])
+def test_reports_have_rows(build, recording, report):
+    answer = asked(build, recording, report)
+    assert answer.returncode == 0 and len(answer.stdout.splitlines()) > 1, answer.stderr
+
+
+# ---------------------------------------------------------------- running programs
+def test_attach_says_how_to_start_a_program_that_tells_no_times(build, tmp_path):
+    program = subprocess.Popen(["sleep", "60"])
+    try:
+        command = [build.folder / "cli" / "attach" / "fade-attach", "--gpu-times", "-o", tmp_path / "run.db", str(program.pid)]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    finally:
+        program.kill()
+        program.wait()
+    assert answer.returncode == 2 and not (tmp_path / "run.db").exists()
+    assert "GPU_FORCE_QUEUE_PROFILING=1" in answer.stderr and "fade-run --gpu-times -- COMMAND" in answer.stderr

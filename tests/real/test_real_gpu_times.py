@@ -1,0 +1,74 @@
+"""--gpu-times on AMD's runtime 7.2.4: each time in the recording is the one that the simulated card counted, for that kernel.
+
+Queues, packets, signals, names and questions are AMD's own. Only the last step is not: libhsakmt's model has no clock counters, so
+model/clock.c answers in the runtime's place. 5.2.3 has no simulated card, and runs no kernel here.
+"""
+import collections
+
+import pytest
+
+import real_runs as runs
+import real_world as world
+
+KERNEL = 2  # a type of packets
+CLOCK = ("--probes", str(world.MODEL / "clock.probes"))
+
+
+class Told:
+    """What the card counted: of each packet with a signal its type, its kernel's object, its begin and end."""
+
+    def __init__(self, path):
+        rows = [list(map(int, line.split())) for line in path.read_text().splitlines()]
+        self.packets = collections.Counter((start, end) for _, _, _, start, end in rows)
+        self.kernels = {(start, end): kernel for kind, kernel, _, start, end in rows if kind == KERNEL}
+
+
+@pytest.fixture
+def timed(hip724, supervised, tmp_path):
+    def run(program, *options):
+        times = tmp_path / "times"
+        watched = supervised(hip724, program, "--gpu-times", *CLOCK, "-E", f"HSA_MODEL_TIMES={times}", *options)
+        assert watched.code == 0, watched.stderr
+        return watched, Told(times)
+    return run
+
+
+def works(database):
+    boot, = runs.rows(database, "SELECT boot_ns FROM session_")[0]
+    found = runs.rows(database, """SELECT w.kind, w.name, c.name, w.start, w.end, k.object FROM gpu_work w
+        JOIN gpu_work_ r ON r.id = w.id LEFT JOIN gpu_kernel_ k ON k.id = r.kernel LEFT JOIN calls c ON c.id = w.call ORDER BY w.id""")
+    return [(kind, name, call, start + boot, end + boot, kernel) for kind, name, call, start, end, kernel in found]
+
+
+@pytest.mark.parametrize("program", ["launch", "paths", "module", "train"])
+def test_every_time_is_that_of_the_card(timed, engine, program):
+    watched, told = timed(program, *engine)
+    found = works(watched.database)
+    assert found
+    for kind, name, call, start, end, kernel in found:
+        assert told.packets[start, end], (kind, name, call)
+        assert kernel is None or told.kernels[start, end] == kernel, (kind, name, call)
+        assert call is not None, (kind, name)
+    assert runs.rows(watched.database, "SELECT sum(unread), sum(untied), sum(untold) FROM gpu_coverage") == [(0, 0, 0)]
+
+
+def test_every_kernel_of_every_way_to_launch_has_a_time(timed, engine):
+    watched, _ = timed("paths", *engine)
+    ran = {fact.split()[1]: int(fact.split()[2]) for fact in watched.facts() if fact.startswith("ran ")}
+    found = collections.Counter(name.split("(")[0] for kind, name, *_ in works(watched.database) if kind == "kernel")
+    assert found == ran
+    calls = {(call, name.split("(")[0]) for kind, name, call, *_ in works(watched.database) if kind == "kernel"}
+    assert {("hipLaunchKernel", "arrows"), ("hipGraphLaunch", "captured"), ("hipModuleLaunchKernel", "from_file")} <= calls
+
+
+def test_the_program_behaves_as_without(hip724, timed):
+    watched, _ = timed("paths")
+    runs.assert_same_behaviour(runs.native(hip724, "paths", GPU_FORCE_QUEUE_PROFILING="1"), watched)
+
+
+def test_a_device_without_a_clock_is_said_to_have_no_times(hip724, supervised):
+    """The model alone: AMD's runtime answers with nonsense, and no time is made of it."""
+    watched = supervised(hip724, "launch", "--gpu-times")
+    assert runs.rows(watched.database, "SELECT count(*) FROM gpu_work") == [(0,)]
+    seen, timed, untold = runs.rows(watched.database, "SELECT seen, timed, untold FROM gpu_coverage")[0]
+    assert seen >= 4 and timed == 0 and untold >= 4
