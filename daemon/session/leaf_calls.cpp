@@ -44,13 +44,13 @@ bool LeafCalls::take(Thread& thread, TapThread& ring, const tap::Record& entry, 
   known.cell->last_call = exit.tsc;
   ring.sampling.began();
   CallEffects::began(thread, function);
-  const std::uint32_t detail = known.cell->sums_only ? kSumsOnly : 0;
+  const std::uint16_t detail = known.cell->sums_only ? kSumsOnly : 0;
   CallRecord record{.result = exit.result,
                     .words = entry.registers,
                     .function = function.function,
                     .thread = thread.id,
                     .caller = caller_of(thread, known, {entry.return_address}),
-                    .flags = kTapped | kReturned | detail};
+                    .flags = static_cast<std::uint16_t>(kTapped | kReturned | detail)};
   const probes::Payload payload = payload_of(function, entry, exit);
   book_.number(thread, record);
   if (function.needs.kernel_names) kernels_.name(thread, *function.probe, record, payload);
