@@ -24,17 +24,6 @@ constexpr Part kMarkParts[] = {{"timeline_gaps", true},     {"timeline_process_e
                                {"timeline_errors", false},  {"timeline_overrides", false},
                                {"timeline_samples", false}, {"timeline_copies", false, false}};
 
-// Work of GPUs with the GPU's own times. Recordings that have it have this view.
-constexpr std::string_view kGpuWork = R"sql(
-SELECT session, pid, NULL AS tid,
-       'GPU ' || coalesce(device, '?') || coalesce(', queue ' || queue, ', copies')
-       || coalesce(', stream ' || stream_id, '') AS lane,
-       0 AS folds, 0 AS instant, iif(device IS NULL, 'GPU work of no known call', kind) AS category, name, start, "end",
-       call AS flow, device, iif(device IS NULL, NULL, coalesce(stream_id, 0)) AS stream, queue AS hsa_queue, call, bytes,
-       iif(bytes > 0 AND duration > 0, round(1.0 * bytes / duration, 3), NULL) AS "memory bandwidth (GB/s)"
-FROM gpu_work
-WHERE kind <> 'barrier' OR NOT :kineto)sql";
-
 // The rows of `page` that the filters leave.
 std::string filtered(std::string_view page, bool in_order) {
   return "SELECT m.* FROM (\n" + std::string(page) + R"(
@@ -108,8 +97,6 @@ Result<void> add_page(TimelineSource& source, std::string_view sql, bool in_orde
 }  // namespace
 
 bool has_gpu_work(Recording& recording) {
-  const auto found = recording.database.one("SELECT 1 FROM sqlite_master WHERE type = 'view' AND name = 'gpu_work'");
-  if (!found || table::is_null(*found)) return false;
   const auto row = recording.database.one("SELECT 1 FROM gpu_work LIMIT 1");
   return row && !table::is_null(*row);
 }
@@ -130,7 +117,8 @@ Result<void> add_marks(TimelineSource& source) {
       if (auto done = add_page(source, schema::page_sql(part.page), part.has_slices, add_mark); !done) return done;
   for (const std::string_view page : {"timeline_memory", "timeline_sensors"})
     if (auto done = add_page(source, schema::page_sql(page), false, add_count); !done) return done;
-  return has_gpu_work(source.recording) ? add_page(source, kGpuWork, true, add_mark) : Result<void>{};
+  return has_gpu_work(source.recording) ? add_page(source, schema::page_sql("timeline_gpu_work"), true, add_mark)
+                                        : Result<void>{};
 }
 
 }  // namespace fade::query

@@ -26,6 +26,8 @@ SELECT session, 5, 'launches', name || ' <' || grid_x || 'x' || grid_y || 'x' ||
        'n', sum(launches), NULL
 FROM kernel_stats GROUP BY session, name, grid_x, grid_y, grid_z, block_x, block_y, block_z
 UNION ALL
+SELECT session, 6, 'GPU time', kind || ' ' || name, 'ns', sum(total_ns), NULL FROM gpu_stats GROUP BY session, kind, name
+UNION ALL
 SELECT session, 7, 'memory', iif(memory = 'device', coalesce('device ' || device, 'unknown device'), 'host') || ', peak of a process', 'bytes', max(peak), NULL
 FROM memory_totals GROUP BY session, memory, device
 UNION ALL
