@@ -5,29 +5,13 @@
 #include "cli/query/named_row.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
+#include "cli/query/verdict_words.hpp"
 #include "cli/table/command_line.hpp"
 #include "cli/table/human.hpp"
 #include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
-
-constexpr std::pair<std::string_view, std::string_view> kVerdictWords[] = {
-    {"USED", "the GPU was used"},
-    {"FAILED", "work on the GPU failed"},
-    {"STOPPED_USING", "the program stopped using the GPU while it ran"},
-    {"ALLOCATED_NO_LAUNCH", "memory of the GPU was used, its processors were not"},
-    {"QUERIED_ONLY", "the program asked about GPUs and gave them no work"},
-    {"LOADED_UNUSED", "HIP was loaded and not called"},
-    {"NOT_LOADED", "HIP was never loaded: no AMD GPU was used through it"},
-    {"UNWATCHED", "unknown: fade recorded only a part, or nothing"},
-};
-
-std::string words_for(std::string_view verdict) {
-  for (const auto& [word, words] : kVerdictWords)
-    if (word == verdict) return fmt::format("{}: {}", word, words);
-  return std::string(verdict);
-}
 
 constexpr std::int64_t kManyProcesses = 8;  // if there are more, helpers are left out
 
@@ -52,10 +36,7 @@ Result<void> tell_problems(Recording& recording, Prose& page, const table::Value
 
 Result<void> show_session(Context& context, Recording& recording, const NamedRow& v) {
   Prose page(context);
-  const std::string verdict = v.raw("verdict");
-  const bool only_died = verdict == "FAILED" && v.raw("reason").starts_with("it died of ");  // no call had failed
-  page.title(only_died ? "FAILED: the program died, and no GPU call had failed" : words_for(verdict),
-             verdict != "USED");
+  page.title(verdict_words(v), v.raw("verdict") != "USED");
   page.entry("process", fmt::format("{} ({}pid {})", table::short_command(v.raw("command")),
                                     v.has("rank") ? fmt::format("rank {}, ", v.number("rank")) : "", v.number("pid")));
   page.entry("reason", v.at("reason"));

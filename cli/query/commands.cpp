@@ -20,6 +20,9 @@ const std::vector<Command>& commands() {
        "a "
        "timeline for trace viewers (--format perfetto, chrome or kineto)",
        export_calls, nullptr, 0},
+      {"page",
+       "One HTML file to look at and to pass on: verdict, timeline, tables, flame graph ... (-o; default: NAME.html)",
+       write_page, nullptr, 0},
       {"sql", "Run your own SELECT: sql 'SELECT ...', or sql - for standard input", run_user_sql, nullptr, 1},
       {"shell", "Open the recording in sqlite3, for reading", open_shell, nullptr, 0},
       {"diff", "What changed from one recording to another: diff BEFORE AFTER", nullptr, compare_recordings, 2},

@@ -21,7 +21,7 @@ constexpr std::int64_t kPage = 20000;  // rows in one read transaction, so that 
 constexpr auto kCountTime = 300ms;
 constexpr auto kSqlTime = 30s;
 
-std::string quoted(std::string_view name) {
+std::string quoted_name(std::string_view name) {
   std::string out = "\"";
   for (const char c : name) (out += c) += c == '"' ? "\"" : "";
   return out + '"';
@@ -53,7 +53,7 @@ struct Plan {
 std::string order_by(const Report& report, std::string_view sort) {
   if (sort.empty()) return {};
   const bool down = sort.starts_with('-');
-  return "\nORDER BY " + quoted(column_named(report, sort.substr(down ? 1 : 0))->name) + (down ? " DESC" : "");
+  return "\nORDER BY " + quoted_name(column_named(report, sort.substr(down ? 1 : 0))->name) + (down ? " DESC" : "");
 }
 
 // What nobody asked for and the recording has nothing of: a table without ranks needs no column for them.
@@ -105,8 +105,8 @@ Result<Plan> make_plan(Database& db, const Report& report, const Settings& setti
   std::string from = "\nFROM report";
   if (!settings.where.empty()) from += "\nWHERE (" + where_in_columns(report, settings.where) + "\n)";
   std::string list;
-  for (const Column& c : plan.columns) (list += list.empty() ? "" : ", ") += quoted(c.name);
-  if (plan.paged && !settings.columns.empty()) list += ", " + quoted(report.page_by);
+  for (const Column& c : plan.columns) (list += list.empty() ? "" : ", ") += quoted_name(c.name);
+  if (plan.paged && !settings.columns.empty()) list += ", " + quoted_name(report.page_by);
   plan.select = with + list + from;
   plan.count = with + "count(*)" + from;
   plan.order = order_by(report, plan.paged ? std::string_view(report.page_by) : sort);
@@ -182,7 +182,7 @@ Result<Outcome> read_at_once(const Reader& reader, const Plan& plan, std::option
 // Page by page along an ascending id, each page a short transaction of its own.
 Result<Outcome> read_in_pages(const Reader& reader, const Plan& plan, std::optional<std::int64_t> most,
                               table::RowSink& sink) {
-  const std::string by = quoted(plan.report->page_by);
+  const std::string by = quoted_name(plan.report->page_by);
   const std::string glue = reader.settings.where.empty() ? "\nWHERE " : "\nAND ";
   auto statement = reader.prepare("SELECT * FROM (" + plan.select + glue + by + " > :after) ORDER BY " + by +
                                   " LIMIT " + std::to_string(kPage));

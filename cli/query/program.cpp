@@ -215,6 +215,13 @@ Result<void> choose_timeline(Settings& settings, const Target& target) {
   return {};
 }
 
+// The page of run.db, in this directory: run.html.
+std::string page_beside(const std::string& recording) {
+  std::string name = recording.substr(recording.rfind('/') + 1);
+  if (name.ends_with(".db")) name.resize(name.size() - 3);
+  return name + ".html";
+}
+
 // The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
 Result<int> run(Settings& settings, const cli::Invocation& invocation, int& failure_status) {
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
@@ -225,9 +232,11 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
                  "fade-query flame --format " + settings.stack_format);
   if (auto fine = choose_timeline(settings, *target); !fine) return tl::unexpected(fine.error());
   if (target->command) failure_status = target->command->failure_status;
-  if (auto fine = check_ending(settings); !fine) return tl::unexpected(fine.error());
+  const bool is_html = target->command && target->command->name == "page";
+  if (auto fine = is_html ? Result<void>() : check_ending(settings); !fine) return tl::unexpected(fine.error());
   auto path = choose_recording(*target);
   if (!path) return tl::unexpected(path.error());
+  if (is_html && settings.output.empty()) settings.output = page_beside(*path);
   Fd file;
   if (!settings.output.empty() && settings.output != "-") {
     auto opened = open_output(settings, *path);

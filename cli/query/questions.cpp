@@ -16,7 +16,7 @@ namespace {
 struct Question {
   std::string_view key, text, words;
 };
-constexpr std::array<Question, 9> kQuestions{{{"happened", "what happened?", "summary verdict first-error diff"},
+constexpr std::array<Question, 9> kQuestions{{{"happened", "what happened?", "summary verdict first-error page diff"},
                                               {"time", "where did time go?", ""},
                                               {"memory", "memory?", ""},
                                               {"work", "work for the GPU?", ""},

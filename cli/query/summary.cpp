@@ -8,6 +8,7 @@
 #include "cli/query/gpu_use.hpp"
 #include "cli/query/headline.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/next_reports.hpp"
 #include "cli/query/overhead_line.hpp"
 #include "cli/query/overwritten.hpp"
 #include "cli/query/page.hpp"
@@ -379,29 +380,10 @@ Result<void> overrides_section(SummaryPage& page) {
 }
 
 Result<void> next_section(SummaryPage& page) {
-  auto found = page.row("next");
-  if (!found) return tl::unexpected(found.error());
-  const bool calls = found->number("calls") > 0, steps = found->is("steps");
-  struct Next {
-    bool useful;
-    std::string_view report, why;
-  };
-  const Next all[] = {
-      {found->number("failures") > 0, "errors", "failed calls by function, error and place"},
-      {steps, "steps", "how long steps took, and slow ones"},
-      {found->is("ranges") && !steps, "ranges", "what the program marks of its own work (roctx, NVTX)"},
-      {calls, "top", "all functions with percentiles"},
-      {calls && page.without_rows("calls").empty(), "calls", "every call in order"},
-      {found->number("kernels") > 0, "kernels", "kernels and how they were launched"},
-      {found->number("memory") > 0, "memory --peak", "what was in use at the peak"},
-      {!calls, "modules", "which libraries were loaded"},
-      {!calls, "lifecycle", "what the processes did"},
-      {true, "reports", "everything else there is to ask"},
-  };
+  const auto next = next_reports(page.recording(), page.session());
+  if (!next) return tl::unexpected(next.error());
   page.heading("Next");
-  int shown = 0;
-  for (const Next& n : all)
-    if (n.useful && ++shown <= 5) page.offer(n.report, n.why, page.command("memory --peak").size());
+  for (const NextReport& n : *next) page.offer(n.report, n.why, page.command("memory --peak").size());
   return {};
 }
 

@@ -15,15 +15,24 @@ struct Synonym {
   std::string_view word, report;
 };
 constexpr Synonym kSynonyms[] = {
-    {"hotspots", "top"},        {"functions", "top"},        {"profile", "top"},        {"hot", "top"},
-    {"crash", "postmortem"},    {"crashes", "postmortem"},   {"hang", "postmortem"},    {"hangs", "postmortem"},
-    {"deadlock", "postmortem"}, {"backtrace", "postmortem"}, {"gpu", "devices"},        {"gpus", "devices"},
-    {"device", "devices"},      {"memory-leaks", "leaks"},   {"leak", "leaks"},         {"out-of-memory", "oom"},
-    {"mem", "memory"},          {"failures", "errors"},      {"error", "errors"},       {"flamegraph", "flame"},
-    {"flame-graph", "flame"},   {"stack", "stacks"},         {"backtraces", "stacks"},  {"stragglers", "ranks"},
-    {"rank", "ranks"},          {"kernel", "kernels"},       {"memcpy", "copies"},      {"transfers", "copies"},
-    {"compare", "diff"},        {"diagnose", "findings"},    {"diagnosis", "findings"}, {"problems", "findings"},
-    {"version", "info"},
+    {"hotspots", "top"},        {"functions", "top"},
+    {"profile", "top"},         {"hot", "top"},
+    {"crash", "postmortem"},    {"crashes", "postmortem"},
+    {"hang", "postmortem"},     {"hangs", "postmortem"},
+    {"deadlock", "postmortem"}, {"backtrace", "postmortem"},
+    {"gpu", "devices"},         {"gpus", "devices"},
+    {"device", "devices"},      {"memory-leaks", "leaks"},
+    {"leak", "leaks"},          {"out-of-memory", "oom"},
+    {"mem", "memory"},          {"failures", "errors"},
+    {"error", "errors"},        {"flamegraph", "flame"},
+    {"flame-graph", "flame"},   {"stack", "stacks"},
+    {"backtraces", "stacks"},   {"stragglers", "ranks"},
+    {"rank", "ranks"},          {"kernel", "kernels"},
+    {"memcpy", "copies"},       {"transfers", "copies"},
+    {"compare", "diff"},        {"diagnose", "findings"},
+    {"diagnosis", "findings"},  {"problems", "findings"},
+    {"version", "info"},        {"html", "page"},
+    {"report", "page"},         {"web", "page"},
 };
 
 // What users of other tools look for and fade does not have yet, with what comes nearest.
@@ -31,13 +40,11 @@ struct Missing {
   std::string_view word, nearest;
 };
 constexpr Missing kMissing[] = {
-    {"timeline", "fade-query calls      lists the calls in order; fade-query memory draws memory over time"},
+    {"timeline", "fade-query page      writes a page with a timeline; fade-query calls lists the calls in order"},
     {"perfetto", "fade-query export      writes each call as JSON, CSV or TSV"},
     {"chrome", "fade-query export      writes each call as JSON, CSV or TSV"},
-    {"html", "fade-query summary -o FILE.txt      for text; fade-query flame -f speedscope for a viewer"},
-    {"report", "fade-query summary -o FILE.txt      for text; fade-query flame -f speedscope for a viewer"},
     {"live", "fade-query top --watch      prints it again and again; fade-trace writes each call as it happens"},
-    {"serve", "fade-query flame -f speedscope      writes a file for a viewer in the browser"},
+    {"serve", "fade-query page      writes one HTML file for a browser"},
 };
 
 std::string report_for(const std::string& word) {

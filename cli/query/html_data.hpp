@@ -1,0 +1,51 @@
+// The data of the page that fade-query page writes, as JSON. Everything comes from reports and from SQL by name, and
+// is bounded; each part says how much it leaves out. Times are in ns since the start of the session.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "cli/query/command.hpp"
+#include "cli/query/named_row.hpp"
+
+namespace fade::query::html {
+
+using Json = nlohmann::json;
+
+// What all parts are about. `context` is the user's, for a page instead of a terminal.
+struct Source {
+  const Context& context;
+  Recording& recording;
+  table::Value session;
+  std::int64_t share = 1;  // rows and stacks are divided by this if the page would be too large
+
+  std::int64_t most(std::int64_t rows) const { return std::max<std::int64_t>(rows / share, 10); }
+  Result<NamedRows> rows(std::string_view page, const std::vector<Binding>& more = {}) const;
+  std::string command(std::string_view words) const;  // with the recording in it
+};
+
+// Text of a recording: without control characters, at most 1,000 characters.
+std::string shown(std::string_view text);
+std::string shown(const NamedRow& row, std::string_view column);
+
+void add_text(Json& list, const std::string& text);  // if there is any
+
+Json tables(const Source& source);
+
+// Parts of the page; one that cannot be answered is an error, and the others stay.
+Result<Json> verdict_part(const Source& source);
+Result<Json> run_part(const Source& source);
+Result<Json> timeline_part(const Source& source);
+Result<Json> flame_part(const Source& source);
+Result<Json> memory_part(const Source& source);
+Result<Json> steps_part(const Source& source);
+Result<Json> flow_part(const Source& source);
+Result<Json> devices_part(const Source& source);
+Result<Json> findings_part(const Source& source);
+Result<Json> cost_part(const Source& source);
+
+// All of it, as text.
+std::string page_data(const Source& source);
+
+}  // namespace fade::query::html

@@ -1,0 +1,17 @@
+// What to ask of a recording next: reports that have something to say.
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "cli/query/recording.hpp"
+#include "cli/table/value.hpp"
+
+namespace fade::query {
+
+struct NextReport {
+  std::string_view report, why;
+};
+// At most five, the most useful first. `session`: NULL means all.
+Result<std::vector<NextReport>> next_reports(Recording& recording, const table::Value& session);
+
+}  // namespace fade::query
