@@ -58,6 +58,9 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"steps_merged", "ranks.sql"},
                                                             {"memory_merged", "ranks.sql"},
                                                             {"samples", "samples.sql"},
+                                                            {"sensors", "sensors.sql"},
+                                                            {"gpu-work", "gpu_work.sql"},
+                                                            {"gpu-coverage", "gpu_work.sql"},
                                                             {"allocs", "stacks.sql"},
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};
