@@ -11,7 +11,7 @@
 
 namespace fade::query {
 
-// The stacks, and the amount in calls whose own stack was taken. The rest of their weight is an estimate: it belongs to
+// The stacks, and the amount in calls with a stack of their own. The rest of their weight is an estimate: it belongs to
 // calls without a stack.
 struct FoldedStacks {
   std::vector<FoldedStack> stacks;

@@ -182,7 +182,7 @@ Result<Json> steps_part(const Source& source) {
   Json out{{"steps", spans(*rows, true)}, {"remarks", Json::array()}, {"command", source.command("steps")}};
   add_text(out["remarks"], left_out(*rows, "steps", source.command("steps --limit 0")));
   if (rows->empty())
-    out["nothing"] = "no steps were recorded: fade-run --step 'range:*' or --step FUNCTION says where a step begins";
+    out["nothing"] = "no steps were recorded: fade-run --step 'range:*' or --step FUNCTION says what a step is";
   return out;
 }
 

@@ -1,4 +1,4 @@
-// What a timeline has besides calls. Each part is an SQL page whose rows have the same columns (kMarkColumns); every
+// What a timeline has besides calls. Each part is an SQL page, and all have the same columns (kMarkColumns); every
 // other column is an argument; device and stream say where work of a GPU stands.
 #include <algorithm>
 #include <array>

@@ -15,7 +15,7 @@
 
 namespace fade::query {
 
-// The clocks of sessions on one timeline, whose zero is the beginning of the first session.
+// The clocks of sessions on one timeline. Its zero is the beginning of the first session.
 class SessionClocks {
  public:
   void add(const NamedRow& session);

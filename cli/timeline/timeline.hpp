@@ -41,7 +41,7 @@ struct Track {
   std::string command;                    // of a process
   bool is_bytes = false;                  // of a counter
   std::int64_t device = -1, stream = -1;  // of a device
-  bool folds = false;                     // a lane whose slices nest with the calls of its thread
+  bool folds = false;                     // the slices of the lane nest with the calls of its thread
 };
 
 // Times are nanoseconds since the timeline's zero.

@@ -46,7 +46,7 @@ class Governing {
     TapCapture& taps;
     double share = 0;  // 0: there is no budget
     std::int64_t quiet_ns = Governor::kQuiet;
-    std::string step_begins;  // pattern of the function whose calls begin the program's steps (--step)
+    std::string step_begins;  // pattern of functions: their calls begin the program's steps (--step)
   };
   explicit Governing(const Parts& parts) : p_(parts) {}
 
@@ -57,7 +57,7 @@ class Governing {
   void look(const BudgetPrices& prices);
   // Functions that were recorded with less detail, in any process.
   std::size_t less_detailed() const { return less_detailed_.size(); }
-  // The process is the copy of one whose functions are recorded with less detail.
+  // The process is a fork's copy, and functions of its parent are recorded with less detail.
   void copied(const Inferior& inferior);
 
  private:

@@ -87,7 +87,7 @@ std::vector<Governor::Change> Governor::save(const BudgetWindow& window, std::ve
   return out;
 }
 
-// The cheapest first. A function that is tapped is left to those who look for quiet ones.
+// The cheapest first. A function that is tapped is left to the look for quiet ones.
 std::vector<Governor::Change> Governor::give_back(const BudgetWindow& window, double all) {
   if (last_excess_ != 0 && window.at - last_excess_ < quiet_ns_) return {};
   std::vector<Function> cheap = window.functions;

@@ -16,7 +16,7 @@ class QueuePackets {
  public:
   explicit QueuePackets(CallBook& book) : book_(book) {}
 
-  // A call has ended and is about to be completed. Completes the calls before it whose packets are written by now.
+  // A call has ended and is about to be completed. Completes the calls before it if their packets are written by now.
   // True: `call` was taken, because its own packet is not written yet.
   bool take(Thread& thread, const Entry& entry, OpenCall& call);
   // The thread makes no further calls.

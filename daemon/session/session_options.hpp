@@ -28,7 +28,7 @@ struct SessionOptions {
   BudgetPrices budget_prices;  // until CallWatch::know_prices()
   std::int64_t budget_quiet_ns = Governor::kQuiet;
   std::int64_t budget_window_ns = 1'000'000'000;
-  std::string step_begins;                  // pattern of the function whose calls begin the program's steps (--step)
+  std::string step_begins;                  // pattern of functions: their calls begin the program's steps (--step)
   bool follow = true;                       // children of the first process
   std::optional<std::regex> child_filter;   // only programs with a path that matches are watched
   std::vector<std::string> only_ranks;      // of programs with RANK in their environment, only these; empty: all

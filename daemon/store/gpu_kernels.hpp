@@ -24,7 +24,7 @@ class GpuKernels {
   void symbol(ProcessId process, std::uint64_t symbol, std::string name);
   void object(ProcessRow row, ProcessId process, std::uint64_t symbol, std::uint64_t object);
   Kernel& kernel(ProcessRow row, ProcessId process, std::uint64_t object);
-  // `kernel`: of the launch whose only packet named it.
+  // `kernel`: of the launch that put only this packet.
   void launched(Kernel& kernel, KernelRow launched);
   // Its number among the queues of the process.
   std::int64_t queue(ProcessId process, std::uint64_t address);

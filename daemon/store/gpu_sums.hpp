@@ -1,4 +1,4 @@
-// Sums over work of a GPU whose times are known: by kernel and device, and by the second of the GPU's time. Kept in
+// Sums over work of a GPU with known times: by kernel and device, and by the second of the GPU's time. Kept in
 // memory as differences since the last flush, and added to the tables there.
 #pragma once
 #include <cstdint>

@@ -29,7 +29,7 @@ std::vector<std::string> with_gpu_times(const std::vector<std::string>& changes)
   return out;
 }
 
-// A process whose environment cannot be read is refused later, or passed for its others.
+// A process with an environment that cannot be read is refused later, or passed for its others.
 Result<void> check_gpu_times(std::span<const Pid> pids, const ProcFiles& proc) {
   bool is_known = false;
   for (const Pid pid : pids) {
