@@ -33,8 +33,9 @@ TEST(CopyWordsTest, tell_the_same_as_the_arguments) {
       EXPECT_EQ(probes::value_with_role(*probe, Role::Source, record, {}), words.source(record)) << probe->symbol;
       EXPECT_EQ(probes::value_with_role(*probe, Role::Destination, record, {}), words.destination(record))
           << probe->symbol;
-      if (probe->kind == Kind::Copy)
+      if (probe->kind == Kind::Copy) {
         EXPECT_EQ(probes::copy_kind(*probe, record, {}), words.kind(record)) << probe->symbol;
+      }
       EXPECT_FALSE(probes::copy_block(*probe, record, {}, 6)) << probe->symbol;
     }
   }
