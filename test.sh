@@ -35,7 +35,7 @@ mapfile -t parts < <(unit_parts)
 # ThreadSanitizer of g++ 11 and 12 needs memory that is laid out as before Linux 6.6; setarch -R gives it that.
 # Tests of one table or one book meet the same threads as the others.
 run_tsan() {
-  local same_layout=() alike='Ledger.*:GraphMemoryLedger.*:Kernels.*:Ranges.*:Stacks.*:Calls.*:CallResults.*:Memory.*:Views.*:Failures.*:Postmortems.*'
+  local same_layout=() alike='Ledger.*:GraphMemoryLedger.*:Kernels.*:Ranges.*:Stacks.*:Calls.*:CallResults.*:Memory.*:Views.*:Failures.*:Postmortems.*:Budget.*:CopyWordsTest.*:GpuWorkRows.*'
   if setarch -R true 2>/dev/null; then same_layout=(setarch -R); fi
   "${same_layout[@]}" "build/tsan/tests/unit/unit_$1" --gtest_brief=1 --gtest_filter="-$alike"
 }
