@@ -1,12 +1,9 @@
 #include "sensors/sensor_watch.hpp"
 
-#include <pthread.h>
-#include <signal.h>
-
-#include <cstring>
 #include <iterator>
-#include <system_error>
 #include <utility>
+
+#include "base/deaf_thread.hpp"
 
 namespace fade {
 namespace {
@@ -39,22 +36,12 @@ SensorWatch::SensorWatch(std::vector<GpuSensors> gpus, SessionClock clock) : gpu
 
 SensorWatch::~SensorWatch() { finish(); }
 
-// Signals are the tracing thread's business.
 Result<void> SensorWatch::start() {
   if (gpus_.empty()) return {};
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int refused = 0;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    refused = error.code().value();
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (refused == 0) return {};
-  return fail("cannot start the thread that reads the GPUs' sensors", std::strerror(refused),
-              "ulimit -u and ulimit -v say what is allowed here");
+  auto thread = start_deaf_thread([this] { run(); }, "reads the GPUs' sensors");
+  if (!thread) return tl::unexpected(std::move(thread.error()));
+  thread_ = std::move(*thread);
+  return {};
 }
 
 void SensorWatch::pause(bool on) {

@@ -1,17 +1,16 @@
 #include "store/writer.hpp"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstring>
 #include <mutex>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "base/deaf_thread.hpp"
 #include "base/log.hpp"
 #include "store/call_account.hpp"
 #include "store/coverage_rows.hpp"
@@ -132,21 +131,11 @@ void Writer::Impl::abandon() {
   store::abandon(file_);
 }
 
-// Signals are the tracing thread's business.
 Result<void> Writer::Impl::start() {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int refused = 0;
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
-    refused = error.code().value();
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (refused == 0) return {};
-  return fail("cannot start the thread that writes the database", std::strerror(refused),
-              "ulimit -u and ulimit -v say what is allowed here");
+  auto thread = start_deaf_thread([this] { run(); }, "writes the database");
+  if (!thread) return tl::unexpected(std::move(thread.error()));
+  thread_ = std::move(*thread);
+  return {};
 }
 
 void Writer::Impl::run() {
