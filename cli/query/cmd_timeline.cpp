@@ -56,7 +56,7 @@ std::string gpu_note(Recording& recording) {
   return n && *n > 0 ? fmt::format("{} kernels, copies and fills have none", *n) : "";
 }
 
-// What a reader of the picture alone could not know.
+// Notes for a reader who sees the picture alone.
 void add_notes(TimelineSource& source, timeline::Head& head) {
   const Settings& s = source.context.settings;
   add_note(head, "recording", source.recording.path);

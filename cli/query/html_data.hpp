@@ -13,7 +13,7 @@ namespace fade::query::html {
 
 using Json = nlohmann::json;
 
-// What all parts are about. `context` is the user's, for a page instead of a terminal.
+// The recording and the session that all parts show. `context` has the user's options; its output is a page.
 struct Source {
   const Context& context;
   Recording& recording;

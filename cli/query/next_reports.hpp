@@ -1,4 +1,4 @@
-// What to ask of a recording next: reports that have something to say.
+// The reports to read next: those that have rows for this recording.
 #pragma once
 #include <string_view>
 #include <vector>

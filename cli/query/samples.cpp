@@ -7,7 +7,7 @@
 namespace fade::query {
 namespace {
 
-// Of the mean of the values.
+// The square of the standard error of the mean.
 double squared_error(std::span<const double> values) {
   const double middle = mean(values), n = static_cast<double>(values.size());
   double squares = 0;

@@ -60,7 +60,7 @@ class CallReader {
   std::int64_t last_start_ = 0;
 };
 
-// The end and the argument that says why there is none.
+// The end of a call. A call without an end gets an argument with the reason.
 void CallReader::add_state(const Row& row, timeline::Event& event) {
   const auto* thread = details_.thread(number(row[Thread]));
   if (!table::is_null(row[End])) event.end = source_.clocks.at(thread->session, number(row[End]));

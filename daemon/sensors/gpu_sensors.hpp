@@ -26,7 +26,7 @@ class GpuSensors {
 
   int node() const { return node_; }
   // Takes some microseconds; the driver may ask the GPU's firmware, which takes up to milliseconds. A suspended GPU is
-  // not asked, because the question would wake it.
+  // not asked, because the question may wake it.
   SensorReading read() const;
   // Processes that hold its memory, largest first, at most 64. Empty too if the driver does not say.
   std::vector<GpuHolder> holders() const;

@@ -1,6 +1,6 @@
 -- What the driver said about each GPU during the recording: load, memory, power, temperature, clocks
 -- about: fade reads the sensors of the amdgpu driver ten times a second. They speak of all programs that use the GPU, not only of the recorded ones.
--- about: The driver counts a GPU as busy when its shaders have any work at all. A GPU that the driver has suspended is not asked, because that would wake it.
+-- about: The load is the driver's own figure (gpu_busy_percent). A GPU that is suspended is not asked, because that may wake it.
 -- about: own and others are by the driver, once a second. In a container with process ids of its own, all processes count as others.
 -- sort: node
 -- leave: memory_mhz memory_busy_percent host_memory_bytes asleep_percent hip_peak_bytes name pci mhz celsius_most watts_most
