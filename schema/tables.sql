@@ -3,7 +3,7 @@
 -- other tables.
 -- Times are nanoseconds since the start of the session (session_.start_ns). No indexes while recording.
 PRAGMA application_id = 0x46414445;   -- 'FADE', shown by file(1)
-PRAGMA user_version   = 6;
+PRAGMA user_version   = 7;
 
 CREATE TABLE meta_ (key TEXT PRIMARY KEY, value TEXT) STRICT, WITHOUT ROWID;
 

@@ -16,7 +16,7 @@ namespace fade::store {
 // copy_.kind: hipMemcpyKind, and -1 of fills.
 namespace copy_kind {
 inline constexpr std::int64_t kFill = -1, kHostToHost = 0, kHostToDevice = 1, kDeviceToHost = 2, kDeviceToDevice = 3,
-                              kDefault = 4, kDeviceToDeviceNoCu = 1024;
+                              kDefault = 4, kDeviceToDeviceNoCu = 1024, kUnknown = -2;
 }
 
 // The side of the host. copy_.memory, copy_size_.memory; none: both sides are devices, or their places are unknown.

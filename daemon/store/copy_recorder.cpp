@@ -111,6 +111,12 @@ void CopyRecorder::record(RecordedCall& call) {
   if (books_.keep.calls && call.has_row() && ended && !captured) write(call, copy, way, stream);
 }
 
+std::int64_t CopyRecorder::direction_of(const RecordedCall& call) const {
+  Copy copy = Copy::of(call);
+  copy.resolve(way_of(call.process_id(), copy));
+  return copy.kind;
+}
+
 void CopyRecorder::add_up(const RecordedCall& call, const Copy& copy, Way way) {
   const std::int64_t bytes = stored_bytes(copy.bytes);
   books_.rollups.copy(call.process, call.function.row, copy.kind, bytes, call.ns);

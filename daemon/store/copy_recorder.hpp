@@ -15,6 +15,8 @@ class CopyRecorder {
   // A copy or fill. A copy that failed, that an exception left or that still runs has copied no bytes. A copy that went
   // into a graph copies when the graph is launched. A copy with a return that could not be watched counts.
   void record(RecordedCall& call);
+  // The direction (copy_kind) of a copy; that of a default is found by its addresses.
+  std::int64_t direction_of(const RecordedCall& call) const;
   // The copy that the call puts into a graph as a node.
   GraphCopy graph_node(const RecordedCall& call) const;
   // The call has launched a graph into `stream` (null: unknown), or tried to. Each launch does all copies of the graph.

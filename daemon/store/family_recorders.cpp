@@ -10,7 +10,7 @@ FamilyRecorders::FamilyRecorders(sqlite::Db& db, Failure& failure, Books& books)
       graphs(books, streams, launches, copies, memory),
       modules(books),
       devices(db, failure, books, memory),
-      gpu(books, streams),
+      gpu(books, streams, copies),
       books_(books) {}
 
 void FamilyRecorders::record(RecordedCall& call, std::uint64_t told) {

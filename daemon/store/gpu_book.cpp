@@ -26,6 +26,8 @@ GpuBook::GpuBook(sqlite::Db& db, Failure& failure, SessionRow session, BatchTabl
       rows_(rows),
       kernels_(db, failure),
       sums_(db, failure),
+      timeline_(db, failure),
+      call_sums_(db, failure),
       count_(db, failure, "INSERT OR REPLACE INTO gpu_count_ VALUES (?,?,?,?,?,?)") {}
 
 std::size_t GpuBook::Hash::operator()(const Key& key) const {
@@ -51,6 +53,7 @@ std::optional<GpuSpan> GpuBook::session_time(const Told& told) const {
 
 void GpuBook::work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal) {
   if (work->kind != GpuKind::Barrier) ++counts_[work->process].seen;
+  process_rows_[work->process_id] = work->process;
   work->has_outer = work->outer == 0;
   make_room();
   if (!work->has_outer) by_outer_[work->outer].push_back(work);
@@ -103,6 +106,7 @@ void GpuBook::write(const GpuWork& work) {
   const auto [start, end] = *work.time;
   sums_.add({.process = work.process, .device = work.device, .kernel = work.kernel, .kind = work.kind}, start, end,
             work.bytes);
+  if (work.kind != GpuKind::Barrier) add_up(work);
   if (!has_rows_) return;
   const bool moves = work.kind == GpuKind::Copy || work.kind == GpuKind::Fill;
   rows_.add(kNull, work.process, static_cast<int>(work.kind), or_null(work.kernel), or_null(work.device),
@@ -110,11 +114,31 @@ void GpuBook::write(const GpuWork& work) {
             end - start, moves ? work.bytes : kNull);
 }
 
+// A barrier is no work: it only waits.
+void GpuBook::add_up(const GpuWork& work) {
+  const auto [start, end] = *work.time;
+  const std::int64_t newly = timeline_.add({.process = work.process,
+                                            .device = work.device,
+                                            .is_kernel = work.kind == GpuKind::Kernel,
+                                            .is_copy = work.kind == GpuKind::Copy,
+                                            .start = start,
+                                            .end = end,
+                                            .edge = {work.call, work.thread, work.at, work.entry, work.exit}});
+  if (work.is_first) call_sums_.delay(work.process, work.kernel, work.stream, start - work.entry);
+  if (work.kind == GpuKind::Copy) call_sums_.copy(work.process, work.device, work.direction, end - start, work.bytes);
+  if (work.step != 0) call_sums_.step(work.step, end - start, newly);
+}
+
 // Neither the call nor the queue is known, but something ran at that time.
 void GpuBook::write_untied(const Early& early) {
   const Told& told = early.told;
   ++counts_[told.process].untied;
   sums_.add({.process = told.process, .kind = told.kind}, early.time.start, early.time.end, 0);
+  timeline_.add({.process = told.process,
+                 .is_kernel = told.kind == GpuKind::Kernel,
+                 .is_copy = told.kind == GpuKind::Copy,
+                 .start = early.time.start,
+                 .end = early.time.end});
   if (has_rows_)
     rows_.add(kNull, told.process, static_cast<int>(told.kind), kNull, kNull, kNull, kNull, kNull, kNull,
               early.time.start, early.time.end - early.time.start, kNull);
@@ -144,6 +168,7 @@ void GpuBook::end_process(ProcessId process) {
     for (const Early& early : item.second.early) write_untied(early);
     return true;
   });
+  if (const auto row = process_rows_.extract(process)) timeline_.end_process(row.mapped());
 }
 
 void GpuBook::end_recording() {
@@ -153,6 +178,8 @@ void GpuBook::end_recording() {
 
 void GpuBook::flush() {
   sums_.flush();
+  timeline_.flush();
+  call_sums_.flush();
   for (const auto& [process, count] : counts_) {
     Count& written = counts_written_[process];
     if (written == count) continue;

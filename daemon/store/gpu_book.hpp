@@ -11,8 +11,11 @@
 
 #include "base/event.hpp"
 #include "store/batch_table.hpp"
+#include "store/copy_book.hpp"
+#include "store/gpu_call_sums.hpp"
 #include "store/gpu_kernels.hpp"
 #include "store/gpu_sums.hpp"
+#include "store/gpu_timeline.hpp"
 #include "store/write.hpp"
 
 namespace fade::store {
@@ -35,6 +38,10 @@ struct GpuWork {  // one row of gpu_work_, and the state until it is written
   StreamRow stream = 0;
   DeviceRow device = 0;
   std::int64_t bytes = 0;
+  std::int64_t entry = 0, exit = 0;              // of the outer call; 0: not known
+  StepRow step = 0;                              // of the program, in which that call was made
+  std::int64_t direction = copy_kind::kUnknown;  // of a copy
+  bool is_first = false;                         // kernel of its launch
   bool has_outer = false;
   std::optional<GpuSpan> time;
 };
@@ -65,8 +72,14 @@ class GpuBook {
   std::vector<std::shared_ptr<GpuWork>> take_of(CallId outer);
   void outer_known(GpuWork& work);
 
+  // A call that waits for the GPU has returned.
+  void waited(ThreadRow thread, const GpuWaits::Wait& wait) { timeline_.waited(thread, wait); }
+
   void keep_rows(bool on) { has_rows_ = on; }
-  void end_timeline() { sums_.end_timeline(); }
+  void end_timeline() {
+    sums_.end_timeline();
+    timeline_.end_timeline();
+  }
   void end_process(ProcessId process);
   void end_recording();
   void flush();
@@ -97,6 +110,7 @@ class GpuBook {
   std::optional<GpuSpan> session_time(const Told& told) const;
   void finish(GpuWork& work, GpuSpan time);
   void write(const GpuWork& work);
+  void add_up(const GpuWork& work);
   void write_untied(const Early& early);
   void make_room();
   void drop_signals();
@@ -106,9 +120,12 @@ class GpuBook {
   BatchTable& rows_;
   GpuKernels kernels_;
   GpuSums sums_;
+  GpuTimeline timeline_;
+  GpuCallSums call_sums_;
   std::unordered_map<Key, Signal, Hash> signals_;
   std::unordered_map<CallId, std::vector<std::shared_ptr<GpuWork>>> by_outer_;
   std::unordered_map<ProcessId, std::uint64_t> frequencies_;
+  std::unordered_map<ProcessId, ProcessRow> process_rows_;
   std::unordered_map<ProcessRow, Count> counts_, counts_written_;
   bool has_rows_ = true;
   Write count_;

@@ -152,6 +152,7 @@ void GpuRecorder::complete_work(const RecordedCall& call) {
   const probes::Kind kind = call.view.probe.kind;
   auto bytes = capped(call.view.bytes().value_or(0));
   name_kernel(call, works);
+  place(call, works);
   for (const auto& work : works) {
     if (stream) work->stream = stream->row, work->device = stream->device;
     const bool is_kernel = work->kind == GpuKind::Kernel;
@@ -160,6 +161,22 @@ void GpuRecorder::complete_work(const RecordedCall& call) {
     const bool moves = work->object != 0 && (work->kind == GpuKind::Copy || work->kind == GpuKind::Fill);
     if (moves) work->bytes = std::exchange(bytes, 0);  // once, however many kernels it takes
     books_.gpu.outer_known(*work);
+  }
+}
+
+// The times of the call, its step, and what the GPU began for it first.
+void GpuRecorder::place(const RecordedCall& call, std::span<const std::shared_ptr<GpuWork>> works) {
+  const probes::Kind kind = call.view.probe.kind;
+  const std::int64_t direction = kind == probes::Kind::Copy ? copies_.direction_of(call) : copy_kind::kUnknown;
+  const StepRow step = books_.steps.open_step(call.process, call.thread.row);
+  bool is_first = kind != probes::Kind::Copy && kind != probes::Kind::Set;
+  for (const auto& work : works) {
+    work->entry = call.at;
+    work->exit = call.end;
+    work->step = step;
+    work->direction = direction;
+    if (work->kind != GpuKind::Kernel) continue;
+    work->is_first = std::exchange(is_first, false);
   }
 }
 

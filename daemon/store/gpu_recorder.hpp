@@ -1,6 +1,7 @@
 // What calls of HSA tell about work of GPUs, and which call put that work to run.
 #pragma once
 #include "store/books.hpp"
+#include "store/copy_recorder.hpp"
 #include "store/recorded_call.hpp"
 #include "store/stream_recorder.hpp"
 
@@ -8,7 +9,8 @@ namespace fade::store {
 
 class GpuRecorder {
  public:
-  GpuRecorder(Books& books, StreamRecorder& streams) : books_(books), streams_(streams) {}
+  GpuRecorder(Books& books, StreamRecorder& streams, const CopyRecorder& copies)
+      : books_(books), streams_(streams), copies_(copies) {}
 
   // A call of hsa.probes. It gets no row of its own, only sums.
   void record(RecordedCall& call);
@@ -26,11 +28,13 @@ class GpuRecorder {
   void symbol_info(const RecordedCall& call);
   void system_info(const RecordedCall& call);
   void complete_work(const RecordedCall& call);
+  void place(const RecordedCall& call, std::span<const std::shared_ptr<GpuWork>> works);
   void name_kernel(const RecordedCall& call, std::span<const std::shared_ptr<GpuWork>> works);
   std::shared_ptr<GpuWork> new_work(const RecordedCall& call, GpuKind kind) const;
 
   Books& books_;
   StreamRecorder& streams_;
+  const CopyRecorder& copies_;
 };
 
 }  // namespace fade::store

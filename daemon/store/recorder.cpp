@@ -161,8 +161,10 @@ void Recorder::follow_work(const RecordedCall& call, const Lane& lane, std::int6
   const bool is_open = !(record.flags & (kReturned | kUnwound | kEntryOnly | kUnseen));
   if (record.parent == 0 && lane.idle)
     IdleBook::call(*lane.idle, {call.call, call.at, is_open ? IdleBook::kOpen : call.end});
-  if (function.waits)
+  if (function.waits) {
     books_.waits.call(call.call, call.process, function.row, books_.directory.site_row(record.caller), call.ns);
+    books_.gpu.waited(call.thread.row, {call.at, call.end, function.probe->kind == probes::Kind::Copy, call.call});
+  }
   if (!books_.steps.has_rule()) return;
   const StepCall step{.process_id = call.process_id(),
                       .call = call.call,

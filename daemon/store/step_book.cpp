@@ -7,7 +7,6 @@
 namespace fade::store {
 namespace {
 
-constexpr std::uint64_t kMostSteps = 200'000;  // that have rows
 constexpr std::size_t kMostFunctions = 2'000;  // of one step that are told apart
 
 }  // namespace

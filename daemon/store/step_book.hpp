@@ -53,6 +53,11 @@ class StepBook {
   void range_opened(RangeRow range, Where where, const std::string& name, CallRow call, std::int64_t at);
   void range_closed(RangeRow range, const End& end);
 
+  // The step that a call of this thread belongs to; 0: none.
+  StepRow open_step(ProcessRow process, ThreadRow thread) {
+    const Step* step = step_of(process, thread);
+    return step && written_ < kMostSteps ? step->id : StepRow(0);
+  }
   void call(const StepCall& call);
   void copied(ProcessRow process, ThreadRow thread, std::int64_t bytes);  // by the next call that call() gets
   // A call of the function that separates steps returned: after call().
@@ -64,6 +69,8 @@ class StepBook {
   void finish(SessionRow session, std::int64_t at);
 
  private:
+  static constexpr std::uint64_t kMostSteps = 200'000;  // that have rows
+
   struct FunctionSum {
     FunctionRow function = 0;
     std::uint64_t n = 0, errors = 0;
