@@ -80,6 +80,7 @@ Result<void> show_stacks(Context& context, Recording& recording);
 Result<void> show_flame(Context& context, Recording& recording);
 Result<void> show_oom(Context& context, Recording& recording);
 Result<void> show_sensors(Context& context, Recording& recording);
+Result<void> show_gpu(Context& context, Recording& recording);
 Result<void> show_leaks(Context& context, Recording& recording);
 Result<void> show_processes(Context& context, Recording& recording);
 Result<void> show_memory(Context& context, Recording& recording);

@@ -40,6 +40,7 @@ const std::vector<Command>& commands() {
       {"leaks", "The page of the report", show_leaks, nullptr, 0, 1, PageKind::Usual},
       {"oom", "The page of the report", show_oom, nullptr, 0, 1, PageKind::Usual},
       {"sensors", "The page of the report", show_sensors, nullptr, 0, 1, PageKind::Terminal},
+      {"gpu", "The page of the report", show_gpu, nullptr, 0, 1, PageKind::Terminal},
       {"memory", "The page of the report", show_memory, nullptr, 0, 1, PageKind::Terminal, &Settings::peak},
       {"processes", "The page of the report", show_processes, nullptr, 0, 1, PageKind::Terminal},
       {"probes", "The functions that fade can record", nullptr, list_probes, 0},

@@ -310,6 +310,7 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
                                      {"errors", &settings.errors},
                                      {"by_line", &settings.by_line},
                                      {"slow", &settings.slow},
+                                     {"gpu", &settings.gpu},
                                      {"merge", &settings.merge}})
       if (variant->parameter == name) *flag = false;
   const bool is_table = output.format == table::Format::Table;
@@ -350,7 +351,8 @@ Result<std::string> sql_of_report(Recording& recording, const Report& wanted, co
                                   const std::string& word) {
   const Report& report = chosen_variant(wanted, given);
   Settings settings = given;
-  if (&report != &wanted) settings.peak = settings.errors = settings.by_line = settings.slow = settings.merge = false;
+  if (&report != &wanted)
+    settings.peak = settings.errors = settings.by_line = settings.slow = settings.merge = settings.gpu = false;
   auto session = chosen_session(settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto plan = make_plan(recording.database, report, settings, *session, word, false);

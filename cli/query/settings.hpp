@@ -38,7 +38,7 @@ struct Settings {  // one command line: a field is the value of one option, and 
   std::string stack_format;          // flame: collapsed or speedscope
   std::string timeline_format;       // export: perfetto, chrome or kineto
   std::string step;                  // export to viewers: the number of a step, or two: "5-8"
-  bool errors = false, unfinished = false, peak = false, merge = false, by_line = false, slow = false;
+  bool errors = false, unfinished = false, peak = false, merge = false, by_line = false, slow = false, gpu = false;
 };
 
 std::vector<cli::Option> option_rows(Settings& to);

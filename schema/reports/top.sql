@@ -3,6 +3,7 @@
 -- about: Times are without fade's own cost, as it was measured (report overhead). ~0: less than can be measured beside it.
 -- sort: -total_ns
 -- limit: 30
+-- variant: gpu top_gpu
 -- leave: p90_ns p50_ns trend self_ns p99_ns api avg_ns max_ns
 -- none: no call was recorded
 -- question: time

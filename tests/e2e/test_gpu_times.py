@@ -122,10 +122,80 @@ def test_kernels_have_their_time_on_the_gpu(build, recording):
         assert runs == launches and total // runs == mean and 0 < least <= mean <= most and least <= median <= most
 
 
-@pytest.mark.parametrize("report", ["gpu-work", "gpu-coverage"])
+@pytest.mark.parametrize("report", ["gpu-work", "gpu-coverage", "gpu", "gpu-busy", "gpu-idle", "gpu-delays", "gpu-copies"])
 def test_reports_have_rows(build, recording, report):
     answer = asked(build, recording, report)
     assert answer.returncode == 0 and len(answer.stdout.splitlines()) > 1, answer.stderr
+
+
+def spans_of(works):
+    """The union of (start, end), as spans in order."""
+    spans = []
+    for start, end in sorted(works):
+        if spans and start <= spans[-1][1]:
+            spans[-1][1] = max(spans[-1][1], end)
+        else:
+            spans.append([start, end])
+    return spans
+
+
+def length_of(works):
+    return sum(end - start for start, end in spans_of(works))
+
+
+def test_busy_time_is_the_union_of_all_queues(build, tmp_path):
+    database, works = recorded(build, "gpu_work 1000 4 8", tmp_path)
+    all_works = [(kind, start, end) for of_call in works.values() for kind, _, _, start, end, _ in of_call]
+    parts = [[(start, end) for kind, start, end in all_works if kind in kinds]
+             for kinds in (("kernel", "copy", "fill"), ("kernel", "fill"), ("copy",))]
+    busy, kernels, copies = map(length_of, parts)
+    assert database.rows("SELECT busy_ns, kernel_ns, copy_ns, overlap_ns, late FROM gpu_busy") == [
+        (busy, kernels, copies, kernels + copies - busy, 0)]
+    assert database.rows("SELECT sum(busy_ns), sum(kernel_ns), sum(copy_ns) FROM gpu_busy_seconds") == [(busy, kernels, copies)]
+    spans = spans_of(parts[0])
+    gaps = [after[0] - before[1] for before, after in zip(spans, spans[1:])]
+    assert database.rows("SELECT coalesce(sum(n), 0), coalesce(sum(total_ns), 0) FROM gpu_gaps") == [(len(gaps), sum(gaps))]
+    longest = [ns for ns, in database.rows("SELECT duration FROM gpu_idle ORDER BY duration DESC")]
+    assert longest == sorted(gaps, reverse=True)[:100]
+
+
+def test_delays_count_from_the_launch(build, tmp_path):
+    database, works = recorded(build, "gpu_work 300 2 4", tmp_path)
+    rows = database.rows("SELECT c.start, min(w.start) FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.kind = 'kernel' GROUP BY c.id")
+    delays = [begin - entry for entry, begin in rows]
+    assert database.rows("SELECT sum(n), sum(total_ns), sum(early) FROM gpu_delays") == [
+        (len(delays), sum(max(0, ns) for ns in delays), sum(ns < 0 for ns in delays))]
+
+
+def test_copies_have_directions(build, tmp_path):
+    database, works = recorded(build, "gpu_work 300 1 2", tmp_path)
+    sizes = collections.defaultdict(int)
+    for of_call in works.values():
+        for kind, name, _, start, end, size in of_call:
+            if kind == "copy":
+                sizes["h2d" if size >= 64 else "d2h"] += size
+    assert dict(database.rows("SELECT direction, bytes FROM gpu_copies")) == dict(sizes)
+
+
+def test_steps_have_the_work_that_their_calls_put_to_run(build, tmp_path):
+    database, _ = recorded(build, "gpu_work 300 1 2", tmp_path, "--step", "hipMemcpy")
+    works = database.rows("SELECT s.id, count(*), sum(w.duration) FROM steps s JOIN gpu_work w ON w.call > s.first_call_id AND w.call <= s.last_call_id "
+                          "WHERE w.kind <> 'barrier' GROUP BY s.id ORDER BY s.id")
+    assert len(works) > 10 and works == database.rows("SELECT step_id, works, gpu_ns FROM gpu_steps ORDER BY step_id")
+    assert database.value("SELECT count(*) FROM gpu_steps WHERE busy_ns > gpu_ns OR busy_ns <= 0") == 0
+
+
+def test_top_of_the_gpu(build, recording):
+    answer = asked(build, recording, "top", "--gpu", "--columns", "name,n")
+    rows = dict(line.rsplit(",", 1) for line in answer.stdout.splitlines()[1:])
+    assert answer.returncode == 0 and set(rows) == {"add_vectors", "reduce_rows", "scale", "copy", "__amd_rocclr_copyBuffer", "__amd_rocclr_fillBufferAligned"}, answer.stdout + answer.stderr
+
+
+def test_the_page_says_how_busy_and_why_idle(build, recording):
+    answer = subprocess.run([build.fade_query, "gpu", recording, "--format", "table"], capture_output=True, text=True, timeout=60)
+    assert answer.returncode == 0, answer.stderr
+    text = " ".join(answer.stdout.split())
+    assert "busy " in text and "Longest times without work" in text and "works that were seen have a time" in text
 
 
 # ---------------------------------------------------------------- running programs

@@ -61,6 +61,13 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"sensors", "sensors.sql"},
                                                             {"gpu-work", "gpu_work.sql"},
                                                             {"gpu-coverage", "gpu_work.sql"},
+                                                            {"gpu", "gpu_work.sql"},
+                                                            {"gpu-busy", "gpu_work.sql"},
+                                                            {"gpu-idle", "gpu_work.sql"},
+                                                            {"gpu-delays", "gpu_work.sql"},
+                                                            {"gpu-copies", "gpu_work.sql"},
+                                                            {"gpu-steps", "gpu_work.sql"},
+                                                            {"top_gpu", "gpu_work.sql"},
                                                             {"allocs", "stacks.sql"},
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};
