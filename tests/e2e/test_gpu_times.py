@@ -159,6 +159,26 @@ def test_busy_time_is_the_union_of_all_queues(build, tmp_path):
     assert longest == sorted(gaps, reverse=True)[:100]
 
 
+def test_idle_times_have_the_cause_that_the_calls_show(build, tmp_path):
+    database, _ = recorded(build, "gpu_work 400 2 4", tmp_path)
+    calls = {call: (tid, name, start, end) for call, tid, name, start, end in database.rows(
+        "SELECT id, tid, name, start, end FROM calls WHERE parent_id IS NULL")}
+    waits = [(tid, name, start, end) for tid, name, start, end in calls.values() if name in ("hipMemcpy", "hipDeviceSynchronize")]
+    told = database.rows("SELECT start, cause, asked, before_call_id, after_call_id FROM gpu_idle")
+    assert len(told) == 100
+    for begin, cause, asked, before, after in told:
+        tid, _, entry, end = calls[after]
+        waited = [name for thread, name, start, until in waits if thread == tid and start <= begin < until]
+        if asked <= begin:
+            expected = "queued"
+        elif waited:
+            expected = "copy" if waited == ["hipMemcpy"] else "sync"
+        else:
+            same = calls[before][0] == tid
+            expected = "launch" if same and (before == after or entry - calls[before][3] < end - entry) else "host"
+        assert cause == expected
+
+
 def test_delays_count_from_the_launch(build, tmp_path):
     database, works = recorded(build, "gpu_work 300 2 4", tmp_path)
     rows = database.rows("SELECT c.start, min(w.start) FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.kind = 'kernel' GROUP BY c.id")
