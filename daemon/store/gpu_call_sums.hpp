@@ -1,4 +1,4 @@
-// Sums over work of a GPU by what its call says: the delay of launches by kernel and stream, copies by direction, and
+// Sums over work of a GPU by facts of its call: the delay of launches by kernel and stream, copies by direction, and
 // work by step. Kept in memory as differences since the last flush.
 #pragma once
 #include <cstdint>
@@ -19,7 +19,7 @@ class GpuCallSums {
   void delay(ProcessRow process, GpuKernelRow kernel, StreamRow stream, std::int64_t ns);
   // `direction`: of copy_kind.
   void copy(ProcessRow process, DeviceRow device, std::int64_t direction, std::int64_t ns, std::int64_t bytes);
-  // `busy`: of `ns`, what no other work had covered.
+  // `busy`: of `ns`, the part that no other work had covered.
   void step(StepRow step, std::int64_t ns, std::int64_t busy);
   void flush();
 

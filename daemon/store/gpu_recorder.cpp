@@ -164,7 +164,7 @@ void GpuRecorder::complete_work(const RecordedCall& call) {
   }
 }
 
-// The times of the call, its step, and what the GPU began for it first.
+// The times of the call, its step, and the first kernel that the GPU ran for it.
 void GpuRecorder::place(const RecordedCall& call, std::span<const std::shared_ptr<GpuWork>> works) {
   const probes::Kind kind = call.view.probe.kind;
   const std::int64_t direction = kind == probes::Kind::Copy ? copies_.direction_of(call) : copy_kind::kUnknown;

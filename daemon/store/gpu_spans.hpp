@@ -45,7 +45,7 @@ class GpuSpans {
     spans_.emplace_hint(at, begin, whole);
   }
 
-  // Forgets what lies before `until`. Calls final(before, after) for each two spans between which nothing can come any
+  // Forgets the spans before `until`. Calls final(before, after) for each two spans between which nothing can come any
   // more, if no work is added that begins earlier.
   template <class Final>
   void forget(std::int64_t until, const Final& final) {

@@ -56,7 +56,7 @@ class GpuTimeline {
     std::int64_t asked = 0;
     CallRow before = 0, after = 0, wait = 0;
   };
-  struct Ended {  // what is final about idle times
+  struct Ended {  // final idle times
     std::array<Gaps, kCauses> gaps;
     std::vector<Idle> longest;
   };

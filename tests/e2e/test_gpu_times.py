@@ -4,7 +4,9 @@ import subprocess
 
 import pytest
 
+import attaching
 import harness
+from attaching import attach  # noqa: F401
 
 ENGINES = ["breakpoints", "taps", "auto"]
 
@@ -229,3 +231,40 @@ def test_attach_says_how_to_start_a_program_that_tells_no_times(build, tmp_path)
         program.wait()
     assert answer.returncode == 2 and not (tmp_path / "run.db").exists()
     assert "GPU_FORCE_QUEUE_PROFILING=1" in answer.stderr and "fade-run --gpu-times -- COMMAND" in answer.stderr
+
+
+WAITS = """import ctypes, sys
+hip = ctypes.CDLL("libamdhip64.so.6")
+module, function = ctypes.c_void_p(), ctypes.c_void_p()
+assert hip.hipModuleLoadData(ctypes.byref(module), b"image") == 0
+assert hip.hipModuleGetFunction(ctypes.byref(function), module, b"before_attach") == 0
+print("ready", flush=True)
+sys.stdin.readline()
+for _ in range(50):
+    assert hip.hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, None, None, None) == 0
+assert hip.hipDeviceSynchronize() == 0
+print("done", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_program_that_was_started_with_the_variables_tells_its_times_after_an_attach(build, attach, tmp_path):
+    (tmp_path / "waits.py").write_text(WAITS)
+    variables = {**environment(build, "v6", tmp_path / "truth"), "GPU_FORCE_QUEUE_PROFILING": "1"}
+    target = attaching.Target(["/usr/bin/python3", tmp_path / "waits.py"], variables, tmp_path / "target")
+    try:
+        assert target.hear() == "ready"
+        attachment = attach("--gpu-times", target).has_come()
+        target.tell("go")
+        assert target.hear() == "done"
+        database = attachment.leave()
+        target.tell("end")
+        target.process.wait(60)
+    finally:
+        target.kill()
+    works = works_of(tmp_path / "truth")
+    assert sum(map(len, works.values())) == 50
+    assert database.value("SELECT count(*) FROM gpu_work WHERE kind = 'kernel' AND call IS NOT NULL") == 50
+    assert database.value("SELECT sum(busy_ns) FROM gpu_busy") == length_of(
+        (start, end) for of_call in works.values() for _, _, _, start, end, _ in of_call)
+    assert "The recording began" in database.value("SELECT text FROM gpu_doubts")
