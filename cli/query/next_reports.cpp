@@ -17,6 +17,7 @@ Result<std::vector<NextReport>> next_reports(Recording& recording, const table::
   };
   const Candidate all[] = {
       {found.number("failures") > 0, {"errors", "failed calls by function, error and place"}},
+      {found.is("gpu"), {"gpu", "how busy each GPU was, and why it was idle"}},
       {steps, {"steps", "how long steps took, and slow ones"}},
       {found.is("ranges") && !steps, {"ranges", "what the program marks of its own work (roctx, NVTX)"}},
       {calls, {"top", "all functions with percentiles"}},

@@ -32,6 +32,12 @@ UNION ALL
 SELECT session, 6, 'GPU time', kind || ' ' || name, 'ns', sum(total_ns), NULL FROM gpu_stats GROUP BY session,
        kind, name
 UNION ALL
+SELECT session, 6, 'GPU time', 'busy' || coalesce(', device ' || device, ''), 'ns', sum(busy_ns), NULL
+FROM gpu_busy GROUP BY session, device
+UNION ALL
+SELECT session, 6, 'GPU time', 'idle, ' || cause || coalesce(', device ' || device, ''), 'ns', sum(total_ns), NULL
+FROM gpu_gaps GROUP BY session, device, cause
+UNION ALL
 SELECT session, 7, 'memory', iif(memory = 'device', coalesce('device ' || device, 'unknown device'), 'host')
        || ', peak of a process', 'bytes', max(peak), NULL
 FROM memory_totals GROUP BY session, memory, device

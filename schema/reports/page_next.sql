@@ -7,4 +7,5 @@ SELECT (SELECT count(*) FROM failures WHERE NOT normal AND session = coalesce(:s
                FROM step_ x
                JOIN processes p ON p.id = x.process
                WHERE p.session = coalesce(:session, p.session)) AS steps,
-       EXISTS (SELECT 1 FROM range_stats WHERE session = coalesce(:session, session)) AS ranges
+       EXISTS (SELECT 1 FROM range_stats WHERE session = coalesce(:session, session)) AS ranges,
+       EXISTS (SELECT 1 FROM gpu_busy WHERE session = coalesce(:session, session)) AS gpu

@@ -220,6 +220,18 @@ def test_the_page_says_how_busy_and_why_idle(build, recording):
     assert "busy " in text and "Longest times without work" in text and "works that were seen have a time" in text
 
 
+def test_the_summary_names_the_report(build, recording):
+    answer = subprocess.run([build.fade_query, recording, "--format", "table"], capture_output=True, text=True, timeout=60)
+    assert f"fade-query {recording} gpu how busy each GPU was," in " ".join(answer.stdout.split()), answer.stdout + answer.stderr
+
+
+def test_two_recordings_are_compared_by_busy_time(build, recording, tmp_path):
+    database, _ = recorded(build, "gpu_work 400 1 2", tmp_path)
+    answer = subprocess.run([build.fade_query, "diff", recording, tmp_path / "run.db", "--format", "csv"], capture_output=True, text=True, timeout=60)
+    busy = [harness.Database(path).value("SELECT busy_ns FROM gpu_busy") for path in (recording, tmp_path / "run.db")]
+    assert [f'GPU time,"busy, device 0",ns,{busy[0]},{busy[1]}' in answer.stdout, answer.returncode] == [True, 0], answer.stdout + answer.stderr
+
+
 # ---------------------------------------------------------------- running programs
 def test_attach_says_how_to_start_a_program_that_tells_no_times(build, tmp_path):
     program = subprocess.Popen(["sleep", "60"])
