@@ -56,6 +56,20 @@ Json around_json(const html::Source& source, std::int64_t id) {
   return out;
 }
 
+// "scale, grid 4 x 1 x 1, block 64 x 1 x 1, and 2 more"; empty: the call launched no kernel that is known.
+std::string launch_text(const html::Source& source, std::int64_t id) {
+  const auto rows = source.rows("serve_launch", {{":id", id}});
+  if (!rows || rows->empty()) return {};
+  const NamedRow& row = rows->front();
+  std::string out = row.raw("name");
+  if (row.has("grid_x"))
+    out += fmt::format(", grid {} x {} x {}, block {} x {} x {}", row.number("grid_x"), row.number("grid_y"),
+                       row.number("grid_z"), row.number("block_x"), row.number("block_y"), row.number("block_z"));
+  if (row.has("device")) out += fmt::format(", device {}", row.number("device"));
+  if (row.number("more") > 0) out += fmt::format(", and {} more", row.number("more"));
+  return out;
+}
+
 std::string result_text(const NamedRow& call) {
   if (!call.has("result")) return {};
   return call.has("result_name") ? fmt::format("{} ({})", call.raw("result_name"), call.raw("result"))
@@ -74,6 +88,7 @@ Json call_json(const html::Source& source, const NamedRow& call) {
           {"result", html::shown(result_text(call))},
           {"pid", call.number("pid")},
           {"tid", call.number("tid")},
+          {"launch", html::shown(launch_text(source, call.number("id")))},
           {"caller", call.has("caller_id") ? html::shown(call, "caller") : ""},
           {"args", arguments_json(call.raw("args"))},
           {"stack", number_or_null(call, "stack")},

@@ -9,7 +9,7 @@
 namespace fade::query::live {
 namespace {
 
-constexpr std::int64_t kMostRows = 25'000, kSecond = 1'000'000'000, kColumns = 150;
+constexpr std::int64_t kMostRows = 50'000, kSecond = 1'000'000'000, kColumns = 300;
 constexpr std::int64_t kFineness = 64;  // parts of a column
 constexpr std::size_t kMostLanes = 48;
 constexpr std::int64_t kLongestFine = 120 * kSecond;  // longer windows have the rollups' seconds

@@ -7,7 +7,7 @@
 namespace fade::query::live {
 namespace {
 
-constexpr std::int64_t kLookBack = 10'000;  // ids in front of a window: their calls may reach into it
+constexpr std::int64_t kLookBack = 20'000;  // ids in front of a window: their calls may reach into it
 constexpr std::int64_t kDisorder = 2000;    // ids behind a window: their calls may have begun in it
 constexpr std::size_t kMostParents = 2000;
 

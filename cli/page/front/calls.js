@@ -108,6 +108,11 @@ class CallLanes {
   }
 }
 
+// A frame with its place, innermost ones come first.
+const frameLine = (frame) => make(
+    "li", {class: frame.system ? "dim" : frame.python ? "python" : ""}, make("span", {class: "text"}, frame.label),
+    frame.place ? make("span", {class: "place"}, frame.place) : "");
+
 class CallPanel {
   constructor() {
     this.body = make("div");
@@ -139,6 +144,7 @@ class CallPanel {
           ["began", moment(call.start)],
           ["took", call.duration === null ? call.state : duration(call.duration)],
           ["result", call.result || (call.duration === null ? "" : "none")],
+          ["kernel", call.launch],
           ["thread", `${call.tid} of process ${call.pid}`],
           ["called from", call.caller],
           ["library", `${call.library} (${call.api})`],
@@ -149,7 +155,7 @@ class CallPanel {
     return [
       make("h2", {class: "text" + (call.failed ? " bad" : "")}, call.failed ? `✕ ${call.name}` : call.name), facts,
       make("h3", {}, "Arguments"), call.args.length ? given : sentence("nothing", "none are in the recording"),
-      ...this.around(call), make("h3", {}, call.stack === null ? "Stack" : `Stack ${call.stack}`), this.stack(call)
+      ...this.around(call), make("h3", {}, call.stack === null ? "Stack" : `Stack ${call.stack}`), ...this.stack(call)
     ];
   }
   around(call) {
@@ -164,13 +170,16 @@ class CallPanel {
     return [make("button", {type: "button", onclick: () => this.open(call.id)}, call.name), took];
   }
   stack(call) {
-    if (!call.frames.length) return sentence("nothing", "no stack of this call was taken: fade-run --stacks");
-    return make(
-        "ol", {class: "stack"},
-        ...call.frames.map(
-            (frame) => make(
-                "li", {class: frame.system ? "dim" : frame.python ? "python" : ""},
-                make("span", {class: "text"}, frame.label),
-                frame.place ? make("span", {class: "place"}, frame.place) : "")));
+    if (!call.frames.length) return [sentence("nothing", "no stack of this call was taken: fade-run --stacks")];
+    const own = call.frames.filter((frame) => !frame.system), list = make("ol", {class: "stack"});
+    const show = (all) => list.replaceChildren(...(all ? call.frames : own).map(frameLine));
+    const mixed = own.length > 0 && own.length < call.frames.length;
+    show(!mixed);
+    if (!mixed) return [list];
+    const rest = `and ${plural(call.frames.length - own.length, "frame")} of the system`;
+    return [list, toggle(rest, false, (button) => {
+              button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+              show(button.getAttribute("aria-pressed") === "true");
+            })];
   }
 }

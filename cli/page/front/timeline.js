@@ -6,7 +6,7 @@ const niceStep = (wish) => {
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= wish);
 };
 
-const narrow = (name) => (name.length > 23 ? `${name.slice(0, 22)}…` : name);
+const narrow = (name) => (name.length > 21 ? `${name.slice(0, 20)}…` : name);
 
 // A point in time with as many digits as tell it from the next mark.
 function mark(time, step) {
@@ -144,8 +144,9 @@ class Timeline {
     for (const track of all) {
       const tall = tallOf(track);
       parts.push(
-          draw("text", {class: "name", x: 8, y: y + 13}, draw("title", {}, track.about || track.name),
-               narrow(track.name)),
+          draw(
+              "text", {class: "name", x: 8, y: y + 13, style: {fontSize: track.name.length > 19 ? "11px" : ""}},
+              draw("title", {}, track.about || track.name), narrow(track.name)),
           ...this.scaleOf(track, y),
           draw("line", {class: "axis", x1: LEFT, x2: this.width - RIGHT, y1: y + tall, y2: y + tall}),
           draw("g", {"clip-path": "url(#inside)"}, ...track.draw(this, y, tall)));
