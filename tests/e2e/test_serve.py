@@ -26,8 +26,8 @@ PATIENCE = 60
 class Server:
     """A running fade-query serve."""
 
-    def __init__(self, build, path, *options):
-        self.process = subprocess.Popen([build.fade_query, path, "serve", *options], cwd=path.parent, env=ENVIRONMENT, stdout=subprocess.PIPE,
+    def __init__(self, build, path, *options, **variables):
+        self.process = subprocess.Popen([build.fade_query, path, "serve", *options], cwd=path.parent, env={**ENVIRONMENT, **variables}, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip()
         assert self.address, self.process.stderr.read()
@@ -285,6 +285,17 @@ def test_signals_end_it_in_order(build, train, how):
         again = Server(build, train, "--port", str(server.port))  # no connection of the other one is in its way
         with again:
             assert again.port == server.port and again.path != server.path
+
+
+def test_open_opens_the_address(build, train, tmp_path):
+    program = tmp_path / "xdg-open"
+    program.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/part && mv {tmp_path}/part {tmp_path}/opened\n')
+    program.chmod(0o755)
+    with Server(build, train, "--open", PATH=f"{tmp_path}:{os.environ['PATH']}") as server:
+        wait_for((tmp_path / "opened").exists, "a browser")
+        assert (tmp_path / "opened").read_text().strip() == server.address and server.end() == 0
+    with Server(build, train, "--open", PATH=str(tmp_path / "none")) as server:  # no browser: the server stays
+        assert server.get(server.path).status == 200
 
 
 def test_a_port_in_use_is_an_error(build, train, server):
