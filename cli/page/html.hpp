@@ -14,4 +14,11 @@ std::string_view script();
 // recording can never run. The JSON's "<" is escaped, so no text ends its element.
 std::string page_around(std::string_view json);
 
+// The same page for a server: it may also ask that server for data. policy: the header Content-Security-Policy, which
+// says the same as the page's own.
+struct ServedPage {
+  std::string html, policy;
+};
+ServedPage served_page(std::string_view json);
+
 }  // namespace fade::page

@@ -13,34 +13,34 @@ namespace {
 constexpr std::size_t kLargestPage = 5'000'000 - 200'000;  // bytes of data; the rest is the front end
 constexpr std::int64_t kSmallestShare = 64;
 
-Result<void> check_no_filters(const Settings& settings) {
+}  // namespace
+
+Result<void> html::check_no_filters(const Settings& settings, std::string_view command) {
+  const std::string name(command);
   for (const Parameter& p : parameters(settings))
     if (!table::is_null(p.value))
-      return usage("page has no " + std::string(p.option), "it shows one session as a whole",
-                   "fade-query page --session N");
+      return usage(name + " has no " + std::string(p.option), "it shows one session as a whole",
+                   "fade-query " + name + " --session N");
   if (settings.session == "all")
-    return usage("page shows one session", "--session all was given", "fade-query page --session N");
+    return usage(name + " shows one session", "--session all was given", "fade-query " + name + " --session N");
   if (settings.format || settings.sql || settings.watch || settings.limit || !settings.where.empty() ||
       !settings.sort.empty() || !settings.columns.empty())
-    return usage("page takes no options for rows or formats", "it is always HTML", "fade-query page -o report.html");
+    return usage(name + " takes no options for rows or formats", "it is always HTML", "fade-query " + name);
   return {};
 }
 
-// For a browser: UTF-8 whatever the locale is, no terminal's width or colours.
-Context for_browser(const Context& context) {
+Context html::for_browser(const Context& context) {
   Context out = context;
   out.output.style.terminal = {};
   out.output.style.terminal.utf8 = true;
   return out;
 }
 
-}  // namespace
-
 Result<void> write_page(Context& context, Recording& recording) {
-  if (auto fine = check_no_filters(context.settings); !fine) return fine;
+  if (auto fine = html::check_no_filters(context.settings, "page"); !fine) return fine;
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
-  const Context browser = for_browser(context);
+  const Context browser = html::for_browser(context);
   html::Source source{browser, recording, *session};
   std::string data = html::page_data(source);
   while (data.size() > kLargestPage && source.share < kSmallestShare) {

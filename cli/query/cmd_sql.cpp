@@ -26,7 +26,8 @@ Result<std::string> read_stdin() {
   }
 }
 
-// What SQLite says of a table that is not there gets the nearest view.
+}  // namespace
+
 Error with_nearest_view(Recording& recording, Error e) {
   constexpr std::string_view kMissing = "no such table: ";
   const std::size_t at = e.cause.find(kMissing);
@@ -39,8 +40,6 @@ Error with_nearest_view(Recording& recording, Error e) {
   if (e.fix.empty()) e.fix = "fade-query schema      lists the views";
   return e;
 }
-
-}  // namespace
 
 Result<void> run_user_sql(Context& context, Recording& recording) {
   const Settings& s = context.settings;

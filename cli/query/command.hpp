@@ -67,6 +67,7 @@ Result<void> check_recording(Context& context, Recording& recording);
 Result<void> export_calls(Context& context, Recording& recording);
 Result<void> export_timeline(Context& context, Recording& recording);
 Result<void> write_page(Context& context, Recording& recording);
+Result<void> serve_page(Context& context, Recording& recording);
 Result<void> run_user_sql(Context& context, Recording& recording);
 Result<void> open_shell(Context& context, Recording& recording);
 Result<void> show_info(Context& context, Recording& recording);

@@ -19,9 +19,9 @@ constexpr int kBusyMs = 5000;
 constexpr std::int64_t kMostMemory = std::int64_t{512} << 20;
 
 // Statements about the file that change nothing.
-constexpr std::array<std::string_view, 12> kHarmlessPragmas{
-    "table_info",    "table_xinfo", "table_list", "index_list",   "index_info",     "index_xinfo",
-    "function_list", "page_count",  "page_size",  "user_version", "application_id", "collation_list"};
+constexpr std::array<std::string_view, 13> kHarmlessPragmas{
+    "table_info", "table_xinfo", "table_list",   "index_list",     "index_info",     "index_xinfo", "function_list",
+    "page_count", "page_size",   "user_version", "application_id", "collation_list", "data_version"};
 // pragma_table_info() and its like ask for this when they declare their columns, in memory. A statement that really
 // changes these tables is not read-only (prepare() looks), and a defensive, query-only connection would refuse it too.
 constexpr std::array<std::string_view, 2> kSchemaTables{"sqlite_master", "sqlite_schema"};
@@ -76,6 +76,7 @@ int Database::authorize(void* guard, int action, const char* a, const char* b, c
 int Database::on_progress(void* pointer) {
   auto* guard = static_cast<Guard*>(pointer);
   const bool tells = guard->tells != Telling::No;
+  if (guard->stop && *guard->stop) return 1;
   if (!guard->deadline && !tells) return 0;
   const auto now = std::chrono::steady_clock::now();
   if (tells && now >= guard->next) tell(*guard, now);
@@ -242,6 +243,15 @@ Error Database::error(int code, std::string_view doing) const {
     default: break;
   }
   return e;
+}
+
+// SQLite tells it since 3.38.
+std::optional<std::size_t> Database::error_place() const {
+#if SQLITE_VERSION_NUMBER >= 3038000
+  const int place = sqlite3_error_offset(db_.get());
+  if (place >= 0) return static_cast<std::size_t>(place);
+#endif
+  return std::nullopt;
 }
 
 void bind_value(sqlite3_stmt* statement, int position, const table::Value& value) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <sqlite3.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -36,6 +37,8 @@ class Statement {
   int columns() const { return sqlite3_column_count(statement_.get()); }
   std::string column_name(int i) const;
   table::Value value(int i) const;
+  std::int64_t integer(int i) const { return sqlite3_column_int64(statement_.get(), i); }  // NULL: 0
+  bool is_null(int i) const { return sqlite3_column_type(statement_.get(), i) == SQLITE_NULL; }
   std::string expanded_sql() const;  // with the bound values in it
   std::uint32_t steps() const {
     return static_cast<std::uint32_t>(sqlite3_stmt_status(statement_.get(), SQLITE_STMTSTATUS_VM_STEP, 0));
@@ -65,6 +68,8 @@ class Database {
 
   // Everything from now on must end within `time`; nullopt lifts that.
   void limit_time(std::optional<std::chrono::nanoseconds> time);
+  // Everything from now on ends soon after another thread sets `stop`; nullptr lifts that.
+  void stop_with(const std::atomic<bool>* stop) { guard_->stop = stop; }
   // From now on what takes long says on stderr that it is still at it; between rows only where they go elsewhere.
   enum class Telling { No, UntilRows, ThroughRows };
   void tell_waiting(Telling how);
@@ -77,6 +82,8 @@ class Database {
 
   sqlite3* handle() const { return db_.get(); }
   Error error(int code, std::string_view doing) const;
+  // The place in the last statement that was refused, in bytes; nullopt: SQLite does not tell.
+  std::optional<std::size_t> error_place() const;
 
  private:
   Database() = default;
@@ -85,6 +92,7 @@ class Database {
   };
   struct Guard {  // what SQLite's callbacks see; at a fixed address
     std::optional<std::chrono::steady_clock::time_point> deadline;
+    const std::atomic<bool>* stop = nullptr;
     ~Guard() { erase(); }
     void erase();
     Telling tells = Telling::No;

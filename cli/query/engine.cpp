@@ -365,6 +365,14 @@ Result<std::string> sql_of_report(Recording& recording, const Report& wanted, co
 }
 
 Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Settings& settings, const Output& output) {
+  const bool is_table = output.format == table::Format::Table;
+  const auto sink =
+      make_converter(settings, !is_table, std::nullopt, table::make_sink(output.format, output.style, *output.bytes));
+  return run_sql(recording, sql, settings, limit_of(settings, std::nullopt, is_table), *sink);
+}
+
+Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Settings& settings,
+                        std::optional<std::int64_t> most, table::RowSink& sink) {
   recording.database.limit_memory();
   recording.database.tell_waiting(telling(settings));
   recording.database.limit_time(settings.timeout_ns ? std::chrono::nanoseconds(*settings.timeout_ns)
@@ -376,14 +384,11 @@ Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Sett
     const std::string name = statement->column_name(i);
     columns.push_back({name, table::kind_from_name(name)});
   }
-  const bool is_table = output.format == table::Format::Table;
-  const auto sink =
-      make_converter(settings, !is_table, std::nullopt, table::make_sink(output.format, output.style, *output.bytes));
-  if (auto begun = sink->begin(columns); !begun) return tl::unexpected(begun.error());
-  auto outcome = pass_on(*statement, columns.size(), limit_of(settings, std::nullopt, is_table), *sink);
+  if (auto begun = sink.begin(columns); !begun) return tl::unexpected(begun.error());
+  auto outcome = pass_on(*statement, columns.size(), most, sink);
   if (!outcome) return outcome;
   recording.database.tell_waiting(Database::Telling::No);
-  if (auto ended = sink->end(); !ended) return tl::unexpected(ended.error());
+  if (auto ended = sink.end(); !ended) return tl::unexpected(ended.error());
   return outcome;
 }
 

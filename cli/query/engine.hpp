@@ -43,6 +43,11 @@ Result<std::string> sql_of_report(Recording& recording, const Report& report, co
                                   const std::string& word);
 // SQL written by the user.
 Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Settings& settings, const Output& output);
+// The same into a sink of the caller; `most` rows, nullopt: all.
+Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Settings& settings,
+                        std::optional<std::int64_t> most, table::RowSink& sink);
+// If the error is of a table that does not exist, it names the nearest view.
+Error with_nearest_view(Recording& recording, Error error);
 
 // Applies --units and --abs-time on the way to `next`. `epoch_ns`: start of the session, where one was chosen.
 std::unique_ptr<table::RowSink> make_converter(const Settings& settings, bool machine,

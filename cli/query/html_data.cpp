@@ -55,18 +55,22 @@ void add_text(Json& list, const std::string& text) {
   if (!text.empty()) list.push_back(shown(text));
 }
 
-std::string page_data(const Source& source) {
+Json page_json(const Source& source) {
   Json parts = Json::object();
   for (const Part& part : kParts) {
     auto made = part.make(source);
     parts[part.name] = made ? std::move(*made) : Json{{"error", shown(made.error().text())}};
   }
-  const Json all{{"fade", FADE_VERSION},
-                 {"title", title_of(source)},
-                 {"recording", shown(source.recording.path)},
-                 {"parts", std::move(parts)},
-                 {"tables", tables(source)}};
-  return all.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return {{"fade", FADE_VERSION},
+          {"title", title_of(source)},
+          {"recording", shown(source.recording.path)},
+          {"serve", source.command("serve")},
+          {"parts", std::move(parts)},
+          {"tables", tables(source)}};
+}
+
+std::string page_data(const Source& source) {
+  return page_json(source).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace fade::query::html

@@ -45,7 +45,13 @@ Result<Json> devices_part(const Source& source);
 Result<Json> findings_part(const Source& source);
 Result<Json> cost_part(const Source& source);
 
-// All of it, as text.
-std::string page_data(const Source& source);
+// All of it.
+Json page_json(const Source& source);
+std::string page_data(const Source& source);  // as text
+
+// Fails if the user gave an option for rows, which `command` (page or serve) does not have.
+Result<void> check_no_filters(const Settings& settings, std::string_view command);
+// For a browser: UTF-8 whatever the locale is, no terminal's width or colours.
+Context for_browser(const Context& context);
 
 }  // namespace fade::query::html

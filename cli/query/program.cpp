@@ -191,13 +191,14 @@ void drop_if_empty(const Fd& file, const Settings& settings) {
     ::unlink(settings.output.c_str());
 }
 
-// None where nobody reads page by page: no terminal, rows for a program, a page that is drawn again, a check for CI.
+// None where nobody reads page by page: no terminal, rows for a program, a page that is drawn again, a check for CI,
+// a command that stays.
 std::unique_ptr<Pager> make_pager(const Context& context, const Target& target) {
   const table::Terminal& terminal = context.output.style.terminal;
   const bool for_people =
       terminal.tty && terminal.rows > 0 && context.output.format == table::Format::Table && !context.settings.watch;
-  const bool shell = target.command && target.command->name == "shell";
-  if (!for_people || context.settings.no_pager || !context.settings.output.empty() || shell ||
+  const bool stays = target.command && (target.command->name == "shell" || target.command->name == "serve");
+  if (!for_people || context.settings.no_pager || !context.settings.output.empty() || stays ||
       (target.command && target.command->failure_status != 1))
     return nullptr;
   std::string command = pager_command([](const char* name) -> const char* { return std::getenv(name); });
@@ -222,6 +223,11 @@ std::string page_beside(const std::string& recording) {
   return name + ".html";
 }
 
+Result<void> check_serve(const Settings& settings, const Target& target) {
+  if ((!settings.port && !settings.open) || (target.command && target.command->name == "serve")) return {};
+  return usage("only serve has --port and --open", {}, "fade-query serve");
+}
+
 // The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
 Result<int> run(Settings& settings, const cli::Invocation& invocation, int& failure_status) {
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
@@ -230,6 +236,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   if (!settings.stack_format.empty() && !(target->command && target->command->name == "flame"))
     return usage("only flame has the format " + settings.stack_format, {},
                  "fade-query flame --format " + settings.stack_format);
+  if (auto fine = check_serve(settings, *target); !fine) return tl::unexpected(fine.error());
   if (auto fine = choose_timeline(settings, *target); !fine) return tl::unexpected(fine.error());
   if (target->command) failure_status = target->command->failure_status;
   const bool is_html = target->command && target->command->name == "page";

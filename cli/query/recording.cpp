@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -143,6 +144,24 @@ Result<Recording> open_recording(const std::string& path) {
   if (!clean) return tl::unexpected(with_context("cannot read " + path, clean.error()));
   if (!*clean) r.state = holder ? State::Running : State::Unclosed;
   return r;
+}
+
+Result<Recording> connect_again(const Recording& recording) {
+  auto db = Database::open(recording.path);
+  if (!db) return tl::unexpected(db.error());
+  if (auto made = use_user_lines(*db, {}); !made) return tl::unexpected(made.error());
+  return Recording{recording.path, std::move(*db), recording.state, recording.holder, recording.sessions};
+}
+
+Result<void> look_again(Recording& recording) {
+  recording.sessions.clear();
+  const auto clean = read_sessions(recording);
+  if (!clean) return tl::unexpected(clean.error());
+  // A holder in another namespace of processes has the number -1, and is believed.
+  const bool alive =
+      recording.holder && (*recording.holder <= 0 || ::kill(recording.holder->value(), 0) == 0 || errno == EPERM);
+  recording.state = *clean ? State::Closed : alive ? State::Running : State::Unclosed;
+  return {};
 }
 
 std::string state_text(const Recording& r) {

@@ -28,6 +28,11 @@ struct Recording {
 
 // Fails with three lines: missing, no permission, a directory, empty, not SQLite, not ours, from a newer fade.
 Result<Recording> open_recording(const std::string& path);
+// Another connection to the same file, for another thread. Does not open the file by itself, which would give up the
+// locks of the first connection.
+Result<Recording> connect_again(const Recording& recording);
+// Reads again which sessions the file has, and whether it goes on.
+Result<void> look_again(Recording& recording);
 std::string state_text(const Recording& recording);  // a sentence; empty where it was closed in order
 
 struct FoundFile {

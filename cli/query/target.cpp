@@ -33,6 +33,7 @@ constexpr Synonym kSynonyms[] = {
     {"diagnosis", "findings"},  {"problems", "findings"},
     {"version", "info"},        {"html", "page"},
     {"report", "page"},         {"web", "page"},
+    {"server", "serve"},        {"browse", "serve"},
 };
 
 // What users of other tools look for and fade does not have yet, with what comes nearest.
@@ -43,8 +44,8 @@ constexpr Missing kMissing[] = {
     {"timeline", "fade-query page      writes a page with a timeline; fade-query calls lists the calls in order"},
     {"perfetto", "fade-query export      writes each call as JSON, CSV or TSV"},
     {"chrome", "fade-query export      writes each call as JSON, CSV or TSV"},
-    {"live", "fade-query top --watch      prints it again and again; fade-trace writes each call as it happens"},
-    {"serve", "fade-query page      writes one HTML file for a browser"},
+    {"live",
+     "fade-query serve      shows a recording that goes on in a browser; fade-trace writes each call as it happens"},
 };
 
 std::string report_for(const std::string& word) {

@@ -11,6 +11,8 @@ function fill(node, attributes, children) {
   node.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
   return node;
 }
+// True on the page of fade-query serve, which can ask for more than it holds.
+const SERVED = JSON.parse(document.getElementById("data").textContent).served === true;
 const make = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
 const draw = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
 const paragraph = (kind, ...children) => make("p", {class: kind}, ...children);

@@ -34,11 +34,12 @@ function flameTree(weight, stacks, frames, how) {
 }
 
 class Flame {
-  constructor(data, place) {
+  // old: the graph of the data before, whose choices stay.
+  constructor(data, place, old) {
     this.data = data;
-    this.at = 0;
-    this.how = "own";
-    this.word = "";
+    this.at = old ? old.at : 0;
+    this.how = old ? old.how : "own";
+    this.word = old ? old.word : "";
     this.title = paragraph("");
     this.said = paragraph("readout mono", " ");
     this.remark = make("div");
@@ -47,6 +48,7 @@ class Flame {
       type: "search",
       placeholder: "search frames",
       "aria-label": "search frames",
+      value: this.word || null,
       oninput: () => {
         this.word = search.value.toLowerCase();
         this.draw();
@@ -57,7 +59,7 @@ class Flame {
         make(
             "div", {class: "tools"},
             ...choice(
-                data.weights.map((weight) => weight.id), 0,
+                data.weights.map((weight) => weight.id), this.at,
                 (i) => {
                   this.at = i;
                   this.build();
@@ -65,7 +67,7 @@ class Flame {
         make(
             "div", {class: "tools"},
             ...choice(
-                labels, 0,
+                labels, hows.indexOf(this.how),
                 (i) => {
                   this.how = hows[i];
                   this.build();
@@ -84,6 +86,16 @@ class Flame {
         this.title, this.graph, this.said, this.remark);
     new ResizeObserver(() => this.draw()).observe(place);
     this.build();
+    if (old) this.zoomTo(old.zoomed);
+  }
+  // The same frame as in the graph before, if it is still there.
+  zoomTo(before) {
+    const labels = [];
+    for (let node = before; node && node.parent; node = node.parent) labels.unshift(node.label);
+    let node = this.root;
+    for (const label of labels) node = node && node.children.get(label);
+    if (node) this.zoomed = node;
+    this.draw();
   }
   get weight() { return this.data.weights[this.at]; }
   amount(n) { return NUMBERS[this.weight.unit](n); }

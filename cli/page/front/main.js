@@ -1,9 +1,11 @@
-const DATA = JSON.parse(document.getElementById("data").textContent);
+// The page: a file holds its data, a server is asked for them.
+const START = JSON.parse(document.getElementById("data").textContent);
 const PARTS = {
   verdict: showVerdict,
   run: showRun,
   timeline: showTimeline,
-  flame: (data, place) => (data.nothing ? place.append(sentence("nothing", data.nothing)) : new Flame(data, place)),
+  flame: (data, place, old) =>
+      data.nothing ? place.append(sentence("nothing", data.nothing)) : new Flame(data, place, old),
   memory: showMemory,
   steps: showSteps,
   flow: drawFlow,
@@ -11,30 +13,54 @@ const PARTS = {
   findings: showFindings,
   cost: showLines
 };
+const SHOWN = new Map();  // what stands in each place
 
-function fillPage() {
-  document.title = `${DATA.title} - fade`;
+function showPart(place, data) {
+  const name = place.dataset.part, old = SHOWN.get(place);
+  if (name !== "timeline" || data.error || !old) place.replaceChildren();
+  if (data.error) {
+    place.append(sentence("nothing", `not answered: ${data.error}`));
+    SHOWN.delete(place);
+  } else {
+    SHOWN.set(place, PARTS[name](data, place, old));
+  }
+}
+
+function showTable(place, table) {
+  if (place.dataset.title) table.title = place.dataset.title;
+  place.replaceChildren();
+  place.hidden = !table.error && !table.rows.length && !table.nothing;
+  if (table.error)
+    place.append(make("h3", {}, table.title), sentence("nothing", `not answered: ${table.error}`));
+  else if (!place.hidden) SHOWN.set(place, new Table(table, place, SHOWN.get(place)));
+}
+
+function listContents() {
   const contents = document.getElementById("contents");
   for (const section of document.querySelectorAll("main section")) {
     contents.append(
         make("a", {href: `#${section.id}`}, section.dataset.short || section.querySelector("h2").textContent));
     section.setAttribute("aria-label", section.querySelector("h2").textContent);
   }
-  for (const place of document.querySelectorAll("[data-part]")) {
-    const data = DATA.parts[place.dataset.part];
-    if (data && data.error) place.append(sentence("nothing", `not answered: ${data.error}`));
-    else if (data) PARTS[place.dataset.part](data, place);
-  }
-  for (const place of document.querySelectorAll("[data-table]")) {
-    const table = DATA.tables[place.dataset.table];
-    if (table && place.dataset.title) table.title = place.dataset.title;
-    if (table && table.error)
-      place.append(make("h3", {}, table.title), sentence("nothing", `not answered: ${table.error}`));
-    else if (table && (table.rows.length || table.nothing)) new Table(table, place);
-    else place.remove();
-  }
+}
+
+// All of a file, or what is new of a server's.
+function fillPage(data) {
+  if (data.title) document.title = `${data.title} - fade`;
+  for (const place of document.querySelectorAll("[data-part]"))
+    if (data.parts[place.dataset.part]) keepView(place, () => showPart(place, data.parts[place.dataset.part]));
+  for (const place of document.querySelectorAll("[data-table]"))
+    if (data.tables[place.dataset.table]) keepView(place, () => showTable(place, data.tables[place.dataset.table]));
+}
+
+function fillFile() {
+  fillPage(START);
+  for (const place of document.querySelectorAll("[data-table]"))
+    if (place.hidden || !START.tables[place.dataset.table]) place.remove();
+  document.getElementById("timeline").append(paragraph(
+      "dim", "Single calls with arguments and stacks, and SQL, need the recording: ", command(START.serve)));
   document.getElementById("made").textContent =
-      `Made by fade ${DATA.fade} from ${DATA.recording}. This file holds everything it shows and loads nothing.`;
+      `Made by fade ${START.fade} from ${START.recording}. This file holds everything it shows and loads nothing.`;
 }
 
 // auto, light, dark
@@ -59,4 +85,7 @@ function colours() {
 }
 
 colours();
-fillPage();
+if (SERVED) addSqlBox();
+listContents();
+if (SERVED) new Live().run();
+else fillFile();

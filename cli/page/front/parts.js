@@ -35,11 +35,18 @@ function showRun(data, place) {
   data.remarks.forEach((text) => place.append(sentence("remark", text)));
 }
 
-function showTimeline(data, place) {
-  const tracks = timelineTracks(data);
-  data.notes.forEach((text) => place.append(sentence("nothing", text)));
-  if (tracks.length) new Timeline(data, tracks, place);
-  data.remarks.forEach((text) => place.append(sentence("remark", text)));
+function showTimeline(data, place, old) {
+  const tracks = timelineTracks(data), notes = make("div"), view = make("div"), remarks = make("div");
+  const shown = old || {notes, view, remarks, timeline: null};
+  if (!old) place.append(notes, view, remarks);
+  shown.notes.replaceChildren(...data.notes.map((text) => sentence("nothing", text)));
+  shown.remarks.replaceChildren(...data.remarks.map((text) => sentence("remark", text)));
+  if (shown.timeline) shown.timeline.update(data, tracks);
+  else if (tracks.length) {
+    shown.timeline = new Timeline(data, tracks, shown.view);
+    if (SERVED) new CallLanes(shown.timeline, shown.view);
+  }
+  return shown;
 }
 
 // Memory over time, a picture for each process and kind.

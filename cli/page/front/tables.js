@@ -58,16 +58,17 @@ function matches(table, row, words) {
 }
 
 class Table {
-  constructor(table, place) {
+  // old: the table with the rows before, whose order and filter stay.
+  constructor(table, place, old) {
     this.table = table;
-    this.all = false;
-    this.long = false;
-    this.sort = null;
-    this.words = [];
+    this.all = old ? old.all : false;
+    this.long = old ? old.long : false;
+    this.sort = old ? old.sort : null;
+    this.words = old ? old.words : [];
     this.head = make("tr");
     this.body = make("tbody");
     this.below = paragraph("dim");
-    place.append(make("h3", {}, table.title));
+    if (table.title) place.append(make("h3", {}, table.title));
     if (table.about) {
       place.append(make("details", {}, make("summary", {}, "what this is"), sentence("about", table.about)));
     }
@@ -85,6 +86,7 @@ class Table {
     const filter = make("input", {
       type: "search",
       placeholder: "filter",
+      value: this.words.join(" ") || null,
       "aria-label": `filter: ${this.table.title}`,
       oninput: () => {
         this.words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -92,12 +94,12 @@ class Table {
       }
     });
     const hidden = usualColumns(this.table).length < this.table.columns.length;
-    const columns = toggle("all columns", false, (button) => {
+    const columns = toggle("all columns", this.all, (button) => {
       this.all = !this.all;
       button.setAttribute("aria-pressed", this.all);
       this.show();
     });
-    this.more = toggle("all rows", false, (button) => {
+    this.more = toggle("all rows", this.long, (button) => {
       this.long = !this.long;
       button.setAttribute("aria-pressed", this.long);
       this.show();
