@@ -43,7 +43,7 @@ constexpr Missing kMissing[] = {
     {"timeline", "fade-query page      writes a page with a timeline; fade-query calls lists the calls in order"},
     {"perfetto", "fade-query export      writes each call as JSON, CSV or TSV"},
     {"chrome", "fade-query export      writes each call as JSON, CSV or TSV"},
-    {"live", "fade-query top --watch      prints it again and again; fade-trace writes each call as it happens"},
+    {"live", "fade top      shows it in a terminal; fade-query top --watch prints it again and again"},
     {"serve", "fade-query page      writes one HTML file for a browser"},
 };
 
