@@ -32,13 +32,6 @@ std::string joined(const std::vector<std::string>& fields, std::size_t columns) 
 
 }  // namespace
 
-std::string short_count(double n) {
-  constexpr std::string_view kLetters = " kMGTPE";
-  std::size_t i = 0;
-  for (; n >= 999.5 && i + 1 < kLetters.size(); ++i) n /= 1000;
-  return i == 0 ? fmt::format("{:.0f}", n) : fmt::format("{:.{}f}{}", n, n < 9.95 ? 1 : 0, kLetters[i]);
-}
-
 double LiveLine::calls_per_second(const LiveNumbers& now) {
   const auto passed = static_cast<double>(now.elapsed_ns - last_.elapsed_ns) * 1e-9;
   const double calls = now.calls > last_.calls ? static_cast<double>(now.calls - last_.calls) : 0;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 
+#include "cli/table/human.hpp"
 #include "supervisor/attach.hpp"
 
 namespace fade::cli::attach {
@@ -24,6 +25,6 @@ class LiveLine {
   LiveNumbers last_;
 };
 
-std::string short_count(double n);  // 999, 4.1k, 41k, 2.3M
+using table::short_count;
 
 }  // namespace fade::cli::attach

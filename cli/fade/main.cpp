@@ -28,6 +28,7 @@ constexpr std::array kCommands{
     Command{"attach", "fade-attach", "record the HIP calls of running programs"},
     Command{"trace", "fade-trace", "write a line for each HIP call as it happens"},
     Command{"query", "fade-query", "report what a recording holds"},
+    Command{"top", "fade-top", "show the HIP calls of a running program, live"},
     Command{"doctor", "fade-doctor", "check this machine, a process or a program"},
     Command{"ctl", "fadectl", "control the recording daemon"},
 };

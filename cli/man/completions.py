@@ -24,7 +24,7 @@ def short(program):
 
 
 def reads_recordings(program):
-    return program["name"] == "fade-query"
+    return program["name"] in ("fade-query", "fade-top")
 
 
 # ---------------------------------------------------------------- bash

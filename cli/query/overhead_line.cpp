@@ -6,7 +6,8 @@
 
 namespace fade::query {
 
-Result<std::string> overhead_line(Recording& recording, const table::Value& session, bool utf8) {
+Result<std::string> overhead_line(Recording& recording, const table::Value& session, bool utf8,
+                                  std::int64_t life_so_far) {
   auto rows = named_rows(recording, schema::page_sql("slowdown"), session);
   if (!rows) return tl::unexpected(rows.error());
   if (rows->empty()) return std::string();
@@ -19,7 +20,7 @@ Result<std::string> overhead_line(Recording& recording, const table::Value& sess
                              .calls_ns = r.number("calls_ns"),
                              .other_ns = r.number("other_ns"),
                              .busiest_ns = r.number("busiest_ns"),
-                             .life_ns = r.number("life_ns"),
+                             .life_ns = life_so_far > 0 ? life_so_far : r.number("life_ns"),
                              .is_measured = r.is("measured")};
   return cost.calls_ns + cost.taps_ns + cost.other_ns == 0 ? std::string() : table::slowdown_text(cost, utf8);
 }

@@ -7,7 +7,9 @@
 namespace fade::query {
 
 // "about 4x: 20,001 calls x 15.0 us = 300 ms of 400 ms" (cli/table/slowdown.hpp); empty where nothing was stopped.
-// `session`: a number, or NULL for the newest one.
-Result<std::string> overhead_line(Recording& recording, const table::Value& session, bool utf8);
+// `session`: a number, or NULL for the newest one. `life_so_far`: of a program that runs, whose end is unknown; 0:
+// none.
+Result<std::string> overhead_line(Recording& recording, const table::Value& session, bool utf8,
+                                  std::int64_t life_so_far = 0);
 
 }  // namespace fade::query

@@ -45,7 +45,7 @@ constexpr Missing kMissing[] = {
     {"perfetto", "fade-query export      writes each call as JSON, CSV or TSV"},
     {"chrome", "fade-query export      writes each call as JSON, CSV or TSV"},
     {"live",
-     "fade-query serve      shows a recording that goes on in a browser; fade-trace writes each call as it happens"},
+     "fade top      shows it in a terminal; fade-query serve shows it in a browser; fade-trace writes each call"},
 };
 
 std::string report_for(const std::string& word) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <string_view>
+
 namespace fade::table {
 
 std::string human_duration(std::int64_t ns, Units units, bool utf8) {
@@ -21,6 +23,13 @@ std::string human_time(std::int64_t ns, Units units) {
 std::string human_counted(std::int64_t n, std::string_view one, std::string_view several) {
   if (n == 1) return fmt::format("1 {}", one);
   return several.empty() ? fmt::format("{} {}s", human_count(n), one) : fmt::format("{} {}", human_count(n), several);
+}
+
+std::string short_count(double n) {
+  constexpr std::string_view kLetters = " kMGTPE";
+  std::size_t i = 0;
+  for (; n >= 999.5 && i + 1 < kLetters.size(); ++i) n /= 1000;
+  return i == 0 ? fmt::format("{:.0f}", n) : fmt::format("{:.{}f}{}", n, n < 9.95 ? 1 : 0, kLetters[i]);
 }
 
 std::string wall_clock(std::int64_t epoch_ns) {

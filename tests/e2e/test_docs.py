@@ -71,7 +71,7 @@ def test_every_page_can_be_found():
 
 def described(build, name):
     """A program's description of itself."""
-    folder = {"fade-run": "run", "fade-attach": "attach", "fade-trace": "trace", "fade-query": "query", "fade-doctor": "doctor", "fadectl": "ctl"}[name]
+    folder = {"fade-run": "run", "fade-attach": "attach", "fade-trace": "trace", "fade-top": "top", "fade-query": "query", "fade-doctor": "doctor", "fadectl": "ctl"}[name]
     return json.loads(subprocess.run([build.folder / "cli" / folder / name, "--dump-cli"], capture_output=True, text=True, check=True).stdout)
 
 
@@ -82,7 +82,7 @@ def commands_of(text):
 
 
 def test_options_and_reports_of_the_pages_exist(build):
-    programs = {name: described(build, name) for name in ("fade-run", "fade-attach", "fade-trace", "fade-query", "fade-doctor", "fadectl")}
+    programs = {name: described(build, name) for name in ("fade-run", "fade-attach", "fade-trace", "fade-top", "fade-query", "fade-doctor", "fadectl")}
     options = {name: {word for option in program["options"] for word in option["names"]} for name, program in programs.items()}
     reports = {word["name"] for word in programs["fade-query"]["words"]}
     unknown = []

@@ -99,6 +99,11 @@ def test_stacks_of_running_threads_are_possible_ones(build, tmp_path):
         assert chain == [f"{chain[0][0]}{i}" for i in range(len(chain) - 1, -1, -1)] if chain else True, names
 
 
+def test_sums_alone_have_samples_too(build, tmp_path):
+    database = record(build, tmp_path, SLOW_STEP, "--sample", "100", "--detail", "stats")
+    assert database.value("SELECT count(*) FROM samples WHERE function = 'load_batch'") > 5
+
+
 def test_nothing_is_sampled_unless_asked(build, tmp_path):
     database = record(build, tmp_path, SLOW_STEP.replace("1.0 if", "0.1 if"))
     assert database.rows("SELECT count(*) FROM samples") == [(0,)]

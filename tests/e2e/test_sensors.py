@@ -53,6 +53,13 @@ def test_each_second_has_a_row(record):
     assert database.rows("SELECT a.start FROM gpu_samples a, gpu_samples b WHERE a.start > b.start AND a.start < b.start + b.duration") == []
 
 
+def test_the_live_view_shows_the_last_second(build, record, tmp_path):
+    record()
+    shown = subprocess.run([build.folder / "cli" / "top" / "fade-top", "--once", tmp_path / "run.db"], capture_output=True, text=True, timeout=60).stdout
+    line = next(line for line in shown.splitlines() if line.startswith("GPU 1"))
+    assert "busy  37 %" in line and "memory 3.00 MiB of " in line and "251 W  64 C" in line
+
+
 def test_who_holds_memory_is_told(build, record, tmp_path):
     database = record()
     assert database.rows("SELECT bytes, recorded FROM gpu_holders ORDER BY recorded, start") == [(MIB, 0), (MIB, 1), (2 * MIB, 1)]

@@ -89,7 +89,7 @@ class Desk:
             shutil.copy(program, folder)
         for file in [build.demo / "train.py", *build.demo.glob("libamdhip64.so*")]:
             shutil.copy(file, folder)
-        programs = [build.folder / "cli" / name for name in ("run", "attach", "query", "trace", "ctl", "fade")] + [build.demo]
+        programs = [build.folder / "cli" / name for name in ("run", "attach", "query", "trace", "top", "ctl", "fade")] + [build.demo]
         runtimes = [build.runtimes / "v6", build.runtimes / "markers", build.runtimes / "hsa"]
         self.environment = {
             "PATH": ":".join(map(str, [*programs, "/usr/bin", "/bin"])), "HOME": str(folder), "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "TERM": "xterm",
