@@ -1,4 +1,4 @@
-// What the reader of tap rings costs for a record, against a plain loop over the same bytes: drain_bench [ROUNDS].
+// The cost of a record for the reader of tap rings, against a plain loop over the same bytes: drain_bench [ROUNDS].
 // CPU time of this process, the best of all rounds. A call is two records.
 #include <fmt/core.h>
 #include <sys/resource.h>
@@ -58,7 +58,7 @@ class Bench {
     clock_.update({2'600'000'000, 1'000'000'000});
   }
 
-  // `without`: what `work` does beside the records.
+  // `without`: the part of `work` beside the records.
   void row(
       const char* name, const std::function<void()>& work, const std::function<void()>& without = [] {}) {
     const double best = (cost_of(work) - cost_of(without)) / (2.0 * kCalls * kRings);
@@ -100,7 +100,7 @@ class Bench {
     tap::RingReader reader(kRing.size);
     for_pairs(reader, [&](const tap::RecordPair& pair) { sink_ = pair.exit_tsc; });
   }
-  // As LeafCalls does it, and with the writer's sums if `queue` is one's.
+  // As LeafCalls does it. A writer adds the calls up if the sink is its queue.
   void sums(EventSink& sink, bool as_records) {
     CallBook book(sink, session_clock_, [](Thread&, RemoteAddr) { return RemoteRange{}; });
     tap::RingReader reader(kRing.size);
