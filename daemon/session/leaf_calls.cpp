@@ -118,13 +118,15 @@ bool LeafCalls::can_sum(const Thread& thread, Known& function, const tap::Record
   return pair.sp == pair.exit_sp && CallBook::is_innermost(thread, {pair.sp}) && is_sum_enough(pair.result, 0);
 }
 
+// At most the bytes of one ring: the program may go on writing old times.
 void LeafCalls::take_summed(Thread& thread, TapThreads& program, TapThread& ring, std::uint64_t until,
                             const tap::TscClock& clock) {
   if (summed_ == SummedCalls::Never || thread.shown.size() > 0 || !ring.stacks.empty()) return;
   const auto memory = program.memory(ring);
   std::uint64_t allowed = ring.reader.position();
+  const std::uint64_t end = allowed + TapRings::kLayout.size;
   tap::RecordPair pair;
-  while (ring.reader.next_pair(memory, pair) && pair.exit_tsc <= until) {
+  while (ring.reader.position() < end && ring.reader.next_pair(memory, pair) && pair.exit_tsc <= until) {
     Known& function = known(thread, pair.function);
     if (!function.is_summed || !can_sum(thread, function, pair) || !sum(thread, ring, function, pair, clock)) break;
     ring.reader.pass(pair);

@@ -13,7 +13,7 @@ namespace fade {
 namespace {
 
 constexpr std::size_t kAtOnce = 256, kAtFirst = 2;  // records of one ring; at first, because most may need no record
-constexpr std::size_t kMostWaiting = 8192;           // complete calls
+constexpr std::size_t kMostWaiting = 8192;          // complete calls
 constexpr std::size_t kMostInRing = TapRings::kLayout.size / tap::RingLayout::kGranule;
 constexpr std::int64_t kTimePeriod = 1'000'000'000;  // ns; the kernel steers its clock
 constexpr const char* kClockSource = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -49,6 +49,11 @@ struct TapRecords::Source {
       left -= ring->records.size();
     }
     return ring->has_record();
+  }
+  // So many bytes were taken without refill(). Other records that are left are few.
+  void taken(std::uint64_t bytes) {
+    left -= std::min<std::size_t>(left, bytes / tap::RingLayout::kGranule);
+    at_once = kAtFirst;
   }
   const tap::Record& record() const { return ring->records[ring->next]; }
   bool operator<(const Source& other) const {
@@ -134,7 +139,8 @@ std::vector<Inferior*> TapRecords::drain() {
     Source& first = heap.back();
     const bool is_alone = heap.size() == 1;
     handle_until(first, is_alone ? until : std::min(until, heap.front().record().tsc));
-    if (is_alone && take_alone(first, until)) first.at_once = kAtFirst;
+    const std::uint64_t before = first.ring->reader.position();
+    if (is_alone && first.left > 0 && take_alone(first, until)) first.taken(first.ring->reader.position() - before);
     if (book_.waiting() >= kMostWaiting) book_.flush();
     if (first.refill()) std::push_heap(heap.begin(), heap.end());
     else heap.pop_back();

@@ -149,8 +149,8 @@ class Rollups {
     lane.from_outside->add(ns, ns, cost, call.failed, true, call.tapped);
     return {ns, ns};
   }
-  // Calls of one lane, all of them from outside, tapped, successful and without calls inside, whose entries are in the
-  // second `sec`. `first`: the row of the first one. Returns their time.
+  // Calls of one lane with entries in the second `sec`. All of them were tapped, succeeded, came from outside, and have
+  // no calls inside. `first`: the row of the first one. Returns their time.
   std::int64_t summed(const Lane& lane, CallRow first, std::int64_t sec, std::span<const SummedCall> calls);
   // Until the next flush.
   LaunchSum& launches(KernelRow kernel, GeometryRow geometry) { return launches_[{kernel, geometry, 0}]; }
