@@ -51,7 +51,9 @@ void expect_in_order(const Supervised& ran) {
     EXPECT_GE(call->entry_ns, last);
     EXPECT_GE(call->exit_ns, call->entry_ns);
     last = call->entry_ns;
-    if (call->parent != 0) EXPECT_LE(by_id.at(call->parent)->entry_ns, call->entry_ns);
+    if (call->parent != 0) {
+      EXPECT_LE(by_id.at(call->parent)->entry_ns, call->entry_ns);
+    }
   }
 }
 
