@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "probes/hsa_calls.hpp"
+
 namespace fade::probes {
 namespace {
 
@@ -39,6 +41,9 @@ struct NamedKind {
   std::string_view part;
   int kind;
 };
+// They unload GPU code, or lead a capture into another stream.
+constexpr std::string_view kWithBook[] = {"hipModuleUnload", "hipLibraryUnload", "hipStreamWaitEvent",
+                                          "hipStreamWaitEvent_spt"};
 constexpr NamedKind kNamedKinds[] = {
     {"HtoD", 1}, {"HtoA", 1}, {"DtoH", 2}, {"AtoH", 2}, {"DtoD", 3}, {"DtoA", 3}, {"AtoD", 3}, {"AtoA", 3}, {"Peer", 3},
 };
@@ -163,6 +168,14 @@ std::optional<int> copy_kind(const Probe& probe, const CallRecord& record, Paylo
   for (const NamedKind& named : kNamedKinds)
     if (probe.symbol.find(named.part) != std::string::npos) return named.kind;
   return std::nullopt;
+}
+
+bool is_only_summed(const Probe& probe) {
+  const bool has_book = (probe.kind != Kind::Other && probe.kind != Kind::Error) ||
+                        probe.memory_action() != MemoryAction() || hsa_call(probe) != HsaCall::None ||
+                        std::ranges::find(kWithBook, probe.symbol) != std::end(kWithBook);
+  return !has_book && probe.group != "marker" && probe.api != "user" && !probe.entry_only && probe.result.size == 4 &&
+         !probe.failed(0);
 }
 
 }  // namespace fade::probes

@@ -38,4 +38,8 @@ std::optional<std::uint64_t> byte_count(const Probe& probe, const CallRecord& re
 // The hipMemcpyKind of a copy: its @copy_kind, else the kind in its name (hipMemcpyHtoD: 1, ...Peer: 3).
 std::optional<int> copy_kind(const Probe& probe, const CallRecord& record, Payload payload);
 
+// Tests if successful calls of the function are alike for all books of a recording: their arguments and outputs matter
+// only in rows of their own. Then sums of time and number are all that is kept of calls without a row.
+bool is_only_summed(const Probe& probe);
+
 }  // namespace fade::probes

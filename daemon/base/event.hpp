@@ -380,12 +380,16 @@ using Notice =
                  StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin, ImportsBound, FrameSeen,
                  StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
 
+struct CallBatch;  // call_batch.hpp
+
 // Receives the events of a session. Called from the tracing thread only.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   // `payload` holds this call's pieces; the sink sets payload_at and payload_size of the record.
   virtual void call(CallRecord record, std::span<const std::byte> payload) = 0;
+  // The same for many calls. Without an override, call() gets each of them in turn.
+  virtual void calls(const CallBatch& batch);
   // The reader gets a notice before any call that is put in after the notice.
   virtual void notice(Notice notice) = 0;
   // The tracing thread stays on this CPU, -1: on none. If there is another CPU, the reader avoids this one.

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -16,8 +17,7 @@ bool is_urgent(const Notice& notice) {
 }  // namespace
 
 void Batch::clear() {
-  calls.clear();
-  payload.clear();
+  CallBatch::clear();
   notices.clear();
   urgent = false;
 }
@@ -27,7 +27,8 @@ EventQueue::EventQueue(Limits limits) : limits_(limits) {}
 bool EventQueue::has_room(std::size_t payload_bytes) const {
   const std::size_t times = stalled_ ? kStallRoom : 1;
   return discarding_ || batch_.empty() ||
-         (batch_.calls.size() < limits_.calls * times && batch_.notices.size() < limits_.notices * times &&
+         (batch_.calls.size() < limits_.calls * times && batch_.summed.size() < limits_.calls * kSummedRoom * times &&
+          batch_.notices.size() < limits_.notices * times &&
           batch_.payload.size() + payload_bytes <= limits_.payload_bytes * times);
 }
 
@@ -50,21 +51,31 @@ bool EventQueue::wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t p
   return has_room(payload_bytes);
 }
 
+// False: the calls are refused, or thrown away.
+bool EventQueue::may_put(std::unique_lock<std::mutex>& lock, std::size_t calls, std::size_t payload_bytes) {
+  handed_over_ += calls;
+  if (wait_for_room(lock, payload_bytes)) return !discarding_;
+  refused_ += calls;
+  return false;
+}
+
+void EventQueue::hurry() {
+  if (std::exchange(batch_.urgent, true)) return;
+  filled_.notify_one();
+}
+
 void EventQueue::call(CallRecord record, std::span<const std::byte> payload) {
   std::unique_lock lock(mutex_);
-  ++handed_over_;
-  if (!wait_for_room(lock, payload.size())) {
-    ++refused_;
-    return;
-  }
-  if (discarding_) return;
-  record.payload_at = static_cast<std::uint32_t>(batch_.payload.size());
-  record.payload_size = static_cast<std::uint32_t>(payload.size());
-  batch_.payload.insert(batch_.payload.end(), payload.begin(), payload.end());
-  batch_.calls.push_back(record);
-  if (!(record.flags & kFailed) || batch_.urgent) return;
-  batch_.urgent = true;
-  filled_.notify_one();
+  if (!may_put(lock, 1, payload.size())) return;
+  batch_.add(record, payload);
+  if (record.flags & kFailed) hurry();
+}
+
+void EventQueue::calls(const CallBatch& batch) {
+  std::unique_lock lock(mutex_);
+  if (!may_put(lock, batch.size(), batch.payload.size())) return;
+  batch_.append(batch, batch_.notices.size());
+  if (std::ranges::any_of(batch.calls, [](const CallRecord& call) { return (call.flags & kFailed) != 0; })) hurry();
 }
 
 // In a stall, a batch that is full of calls still has room for notices.
@@ -73,11 +84,9 @@ void EventQueue::notice(Notice notice) {
   if (!stalled_) wait_for_room(lock, 0);
   if (stalled_ && batch_.notices.size() >= limits_.notices * kStallRoom) start_discarding();
   if (discarding_) return;
-  const bool urgent = is_urgent(notice) && !batch_.urgent;
+  const bool urgent = is_urgent(notice);
   batch_.notices.push_back({batch_.calls.size(), std::move(notice)});
-  if (!urgent) return;
-  batch_.urgent = true;
-  filled_.notify_one();
+  if (urgent) hurry();
 }
 
 void EventQueue::close() {

@@ -10,29 +10,28 @@
 #include <optional>
 #include <vector>
 
+#include "base/call_batch.hpp"
 #include "base/event.hpp"
 #include "base/thread_cpus.hpp"
 
 namespace fade {
 
-struct Batch {
+struct Batch : CallBatch {
   struct PlacedNotice {
     std::size_t before_call;  // index in `calls` of the first call after the notice
     Notice notice;
   };
-  std::vector<CallRecord> calls;
-  std::vector<std::byte> payload;
   std::vector<PlacedNotice> notices;
   bool urgent = false;  // holds an error or an end: commit at once
 
-  bool empty() const { return calls.empty() && notices.empty(); }
+  bool empty() const { return size() == 0 && notices.empty(); }
   void clear();
 };
 
 class EventQueue final : public EventSink {
  public:
   struct Limits {
-    std::size_t calls = 32'768;
+    std::size_t calls = 32'768;  // with a record each; kSummedRoom times as many without
     std::size_t payload_bytes = 8u << 20;
     std::size_t notices = 65'536;
   };
@@ -41,6 +40,8 @@ class EventQueue final : public EventSink {
 
   // Tracing thread.
   void call(CallRecord record, std::span<const std::byte> payload) override;
+  // All of them at once, as soon as there is room for one.
+  void calls(const CallBatch& batch) override;
   void notice(Notice notice) override;
   void keeps_to(int cpu) override;
   void close();                    // nothing more will come
@@ -63,11 +64,13 @@ class EventQueue final : public EventSink {
   bool closed() const;
   std::uint64_t handed_over() const;  // calls that were put in, including refused and discarded calls
 
-  static constexpr std::size_t kStallRoom = 4;
+  static constexpr std::size_t kStallRoom = 4, kSummedRoom = 8;
 
  private:
   bool has_room(std::size_t payload_bytes) const;
   bool wait_for_room(std::unique_lock<std::mutex>& lock, std::size_t payload_bytes);
+  bool may_put(std::unique_lock<std::mutex>& lock, std::size_t calls, std::size_t payload_bytes);
+  void hurry();
   void start_discarding();
 
   const Limits limits_;

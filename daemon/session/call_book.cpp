@@ -66,11 +66,7 @@ std::optional<OpenCall> CallBook::take_left(Thread& thread, std::uint32_t entry,
 }
 
 void CallBook::complete(const CallRecord& record, std::span<const std::byte> payload) {
-  if (record.id == 0) return;
-  CallRecord& kept = complete_.emplace_back(record);
-  kept.payload_at = static_cast<std::uint32_t>(payload_.size());
-  kept.payload_size = static_cast<std::uint32_t>(payload.size());
-  payload_.insert(payload_.end(), payload.begin(), payload.end());
+  if (record.id != 0) complete_.add(record, payload);
 }
 
 void CallBook::close(OpenCall call, std::uint16_t flags) {
@@ -80,14 +76,10 @@ void CallBook::close(OpenCall call, std::uint16_t flags) {
 }
 
 bool CallBook::flush(std::int64_t held_ns) {
-  if (complete_.empty()) return false;
-  const std::span<const std::byte> payload(payload_);
-  for (CallRecord& record : complete_) {
-    record.held_ns = held_time(record.held_ns + held_ns);
-    sink_.call(record, payload.subspan(record.payload_at, record.payload_size));
-  }
+  if (complete_.size() == 0) return false;
+  for (CallRecord& record : complete_.calls) record.held_ns = held_time(record.held_ns + held_ns);
+  sink_.calls(complete_);
   complete_.clear();
-  payload_.clear();
   return true;
 }
 

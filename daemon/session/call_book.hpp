@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/call_batch.hpp"
 #include "base/clock.hpp"
 #include "session/inferior.hpp"
 
@@ -39,6 +40,14 @@ class CallBook {
   // A call has ended. Calls without an id (resolvers, and calls while nothing is recorded) are dropped.
   void complete(const OpenCall& call) { complete(call.record, call.payload); }
   void complete(const CallRecord& record, std::span<const std::byte> payload);
+  // A call begins and ends, of which only sums are kept. Its thread and parent are those of the lane.
+  void sum(std::uint32_t lane, std::int64_t entry_ns, std::uint32_t ns) {
+    complete_.add(++last_, {entry_ns, ns, lane});
+  }
+  // Valid until flush().
+  std::uint32_t lane(const SummedLane& lane) { return complete_.lane(lane); }
+  // The number of complete calls that wait for flush().
+  std::size_t waiting() const { return complete_.size(); }
   // The same without a return; `flags` say why.
   void close(OpenCall call, std::uint16_t flags);
   // Sends the calls that are complete. `held_ns`: how long the stop held the thread that completed them.
@@ -58,8 +67,7 @@ class CallBook {
   EventSink& sink_;
   const SessionClock& clock_;
   const StackOf stack_of_;
-  std::vector<CallRecord> complete_;
-  std::vector<std::byte> payload_;  // of the complete calls
+  CallBatch complete_;
   std::vector<OpenCall> returned_;
   CallId last_ = 0;
   std::int64_t last_entry_ns_ = 0;

@@ -19,7 +19,8 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       books_(sink, clock, options.most_call_sites),
       effects_(sink, clock, modules_),
       breakpoints_({sink, clock, roster, functions_, overrides, stacks_, books_, effects_}),
-      taps_({{sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_}, options.engine}),
+      taps_({{sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_, options.summed_calls},
+             options.engine}),
       promotion_({sink, clock, roster, functions_, taps_, options.tap_quiet_ns, options.tap_window_ns,
                   options.engine == CaptureEngine::Auto}),
       governing_(

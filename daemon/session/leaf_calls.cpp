@@ -1,15 +1,29 @@
 #include "session/leaf_calls.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "probes/call_facts.hpp"
 
 namespace fade {
+
+namespace {
+
+constexpr std::uint64_t kAllowAfter = 16 << 10;  // bytes; the word of the limit is in the cache of the program's core
+
+bool is_sum_enough(std::uint64_t result, std::int64_t ns) {
+  return static_cast<std::uint32_t>(result) == 0 && ns <= std::numeric_limits<std::uint32_t>::max();
+}
+
+}  // namespace
 
 LeafCalls::LeafCalls(const Parts& parts)
     : functions_(parts.functions),
       book_(parts.books.book),
       sites_(parts.books.sites),
       effects_(parts.effects),
-      kernels_(parts.kernels) {}
+      kernels_(parts.kernels),
+      summed_(parts.summed) {}
 
 // A function that sets the device of its thread takes the long way, and one that gives a place in a queue of a GPU.
 LeafCalls::Known& LeafCalls::known(const Thread& thread, std::uint16_t number) {
@@ -24,7 +38,13 @@ LeafCalls::Known& LeafCalls::known(const Thread& thread, std::uint16_t number) {
   known.cell = cell;
   known.entry = &functions_[cell->entry];
   known.code = area->code();
+  known.is_summed = is_summed(known);
   return known;
+}
+
+bool LeafCalls::is_summed(const Known& function) const {
+  if (summed_ == SummedCalls::Never || !probes::is_only_summed(*function.entry->probe)) return false;
+  return summed_ == SummedCalls::All || function.cell->sums_only;
 }
 
 // The stack of a failed call is still to come.
@@ -40,24 +60,95 @@ bool LeafCalls::take(Thread& thread, TapThread& ring, const tap::Record& entry, 
   if (entry.function != exit.function) return false;
   Known& known = this->known(thread, entry.function);
   if (!can_take(thread, ring, known, entry, exit)) return false;
+  count(known, ring, exit.tsc);
+  tell(thread, known, exit.result);
+  const std::int64_t entry_ns = book_.entry_time(clock.at(entry.tsc));
+  const std::int64_t exit_ns = std::max(clock.at(exit.tsc), entry_ns);
+  const CallSiteId caller = caller_of(thread, known, {entry.return_address});
+  if (known.is_summed && is_sum_enough(exit.result, exit_ns - entry_ns)) {
+    book_.sum(book_.lane(lane_of(thread, known)), entry_ns, static_cast<std::uint32_t>(exit_ns - entry_ns));
+    return true;
+  }
   const Entry& function = *known.entry;
-  known.cell->last_call = exit.tsc;
-  ring.sampling.began();
-  CallEffects::began(thread, function);
-  const std::uint16_t detail = known.cell->sums_only ? kSumsOnly : 0;
-  CallRecord record{.result = exit.result,
+  CallRecord record{.entry_ns = entry_ns,
+                    .exit_ns = exit_ns,
+                    .result = exit.result,
                     .words = entry.registers,
                     .function = function.function,
                     .thread = thread.id,
-                    .caller = caller_of(thread, known, {entry.return_address}),
-                    .flags = static_cast<std::uint16_t>(kTapped | kReturned | detail)};
+                    .caller = caller,
+                    .flags = flags_of(known)};
   const probes::Payload payload = payload_of(function, entry, exit);
   book_.number(thread, record);
   if (function.needs.kernel_names) kernels_.name(thread, *function.probe, record, payload);
-  record.entry_ns = book_.entry_time(clock.at(entry.tsc));
-  record.exit_ns = std::max(clock.at(exit.tsc), record.entry_ns);
-  effects_.ended(thread, function, {.result = exit.result, .table = {}});
   book_.complete(record, payload);
+  return true;
+}
+
+void LeafCalls::count(Known& function, TapThread& ring, std::uint64_t tsc) {
+  function.cell->last_call = tsc;
+  ++function.cell->recorded;
+  ++ring.recorded;
+  ring.sampling.began();
+}
+
+// Within a round nothing but calls happens in the session.
+void LeafCalls::tell(Thread& thread, Known& function, std::uint64_t result) {
+  if (function.told == &thread && function.told_result == result) return;
+  function.told = &thread;
+  function.told_result = result;
+  CallEffects::began(thread, *function.entry);
+  effects_.ended(thread, *function.entry, {.result = result, .table = {}});
+}
+
+std::uint16_t LeafCalls::flags_of(const Known& function) {
+  return static_cast<std::uint16_t>(kTapped | kReturned | (function.cell->sums_only ? kSumsOnly : 0));
+}
+
+SummedLane LeafCalls::lane_of(const Thread& thread, const Known& function) const {
+  return {thread.id, function.entry->function, function.caller, thread.calls.innermost(), flags_of(function)};
+}
+
+// ---------------------------------------------------------------- calls of which only sums are kept
+
+bool LeafCalls::can_sum(const Thread& thread, Known& function, const tap::RecordPair& pair) {
+  if (function.return_address != RemoteAddr{pair.return_address} && function.code.contains({pair.return_address}))
+    return false;
+  caller_of(thread, function, {pair.return_address});
+  return pair.sp == pair.exit_sp && CallBook::is_innermost(thread, {pair.sp}) && is_sum_enough(pair.result, 0);
+}
+
+// At most the bytes of one ring: the program may go on writing old times.
+void LeafCalls::take_summed(Thread& thread, TapThreads& program, TapThread& ring, std::uint64_t until,
+                            const tap::TscClock& clock) {
+  if (summed_ == SummedCalls::Never || thread.shown.size() > 0 || !ring.stacks.empty()) return;
+  const auto memory = program.memory(ring);
+  std::uint64_t allowed = ring.reader.position();
+  const std::uint64_t end = allowed + TapRings::kLayout.size;
+  tap::RecordPair pair;
+  while (ring.reader.position() < end && ring.reader.next_pair(memory, pair) && pair.exit_tsc <= until) {
+    Known& function = known(thread, pair.function);
+    if (!function.is_summed || !can_sum(thread, function, pair) || !sum(thread, ring, function, pair, clock)) break;
+    ring.reader.pass(pair);
+    if (ring.reader.position() - allowed < kAllowAfter) continue;
+    program.allow(ring);
+    allowed = ring.reader.position();
+  }
+  program.allow(ring);
+}
+
+// As TapThreads::read(), no record is earlier than the one before it. False: the call has lasted too long.
+bool LeafCalls::sum(Thread& thread, TapThread& ring, Known& function, const tap::RecordPair& pair,
+                    const tap::TscClock& clock) {
+  const std::uint64_t entry_tsc = std::max(ring.last_tsc, std::min(pair.entry_tsc, pair.exit_tsc));
+  const std::uint64_t exit_tsc = std::max(entry_tsc, pair.exit_tsc);
+  const std::int64_t entry_ns = book_.entry_time(clock.at(entry_tsc));
+  const std::int64_t exit_ns = std::max(clock.at(exit_tsc), entry_ns);
+  if (!is_sum_enough(0, exit_ns - entry_ns)) return false;
+  ring.last_tsc = exit_tsc;
+  count(function, ring, exit_tsc);
+  tell(thread, function, pair.result);
+  book_.sum(book_.lane(lane_of(thread, function)), entry_ns, static_cast<std::uint32_t>(exit_ns - entry_ns));
   return true;
 }
 

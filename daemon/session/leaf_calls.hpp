@@ -1,6 +1,6 @@
 // Calls of taps with no watched call inside. Their two records follow each other, so such a call is never kept open:
-// it is recorded from both at once. All other calls go the long way of TapRecords, with the same outcome. Tracing
-// thread only.
+// it is recorded from both at once. All other calls go the long way of TapRecords, with the same outcome. If only sums
+// are kept of such calls, they have no record either (SummedCall). Tracing thread only.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,6 +10,7 @@
 #include "session/call_effects.hpp"
 #include "session/called_kernels.hpp"
 #include "session/capture.hpp"
+#include "session/session_options.hpp"
 #include "session/tap_threads.hpp"
 #include "tap/tsc_clock.hpp"
 
@@ -25,6 +26,7 @@ class LeafCalls {
     CallBooks& books;
     CallEffects& effects;
     CalledKernels& kernels;
+    SummedCalls summed;
   };
   explicit LeafCalls(const Parts& parts);
 
@@ -33,6 +35,10 @@ class LeafCalls {
   // Records the call of these two records if it is such a call. False: nothing was done.
   bool take(Thread& thread, TapThread& ring, const tap::Record& entry, const tap::Record& exit,
             const tap::TscClock& clock);
+  // Records calls of which only sums are kept straight from the ring, up to that time. Stops in front of anything else.
+  // Only if no record that was read waits, and no other ring has a record.
+  void take_summed(Thread& thread, TapThreads& program, TapThread& ring, std::uint64_t until,
+                   const tap::TscClock& clock);
 
  private:
   // A function in a program, looked up once for many calls.
@@ -45,11 +51,22 @@ class LeafCalls {
     RemoteRange code;                          // of all taps
     std::optional<RemoteAddr> return_address;  // of the last call
     CallSiteId caller = 0;                     // its call site
+    bool is_summed = false;                    // a call with the result 0 needs no record
+    // The last call that CallEffects was told of. Others like it change nothing.
+    const Thread* told = nullptr;
+    std::uint64_t told_result = 0;
   };
 
   Known& known(const Thread& thread, std::uint16_t number);
   bool can_take(const Thread& thread, const TapThread& ring, const Known& function, const tap::Record& entry,
                 const tap::Record& exit) const;
+  bool is_summed(const Known& function) const;
+  bool can_sum(const Thread& thread, Known& function, const tap::RecordPair& pair);
+  bool sum(Thread& thread, TapThread& ring, Known& function, const tap::RecordPair& pair, const tap::TscClock& clock);
+  static void count(Known& function, TapThread& ring, std::uint64_t tsc);
+  void tell(Thread& thread, Known& function, std::uint64_t result);
+  SummedLane lane_of(const Thread& thread, const Known& function) const;
+  static std::uint16_t flags_of(const Known& function);
   CallSiteId caller_of(const Thread& thread, Known& function, RemoteAddr return_address);
   probes::Payload payload_of(const Entry& function, const tap::Record& entry, const tap::Record& exit);
 
@@ -60,6 +77,7 @@ class LeafCalls {
   CallSites& sites_;
   CallEffects& effects_;
   CalledKernels& kernels_;
+  const SummedCalls summed_;
   std::vector<Known> known_{kKnown};
   std::uint64_t round_ = 0;
   std::vector<std::byte> payload_;

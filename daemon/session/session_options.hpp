@@ -15,6 +15,10 @@
 
 namespace fade {
 
+// Calls that are handed over without a record of their own (SummedCall): never, those of functions that --budget has
+// recorded as sums, or all.
+enum class SummedCalls : std::uint8_t { Never, OfBudget, All };
+
 struct SessionOptions {
   ModuleWatch::Wishes wishes;
   StackChoice stacks;
@@ -28,6 +32,7 @@ struct SessionOptions {
   BudgetPrices budget_prices;  // until CallWatch::know_prices()
   std::int64_t budget_quiet_ns = Governor::kQuiet;
   std::int64_t budget_window_ns = 1'000'000'000;
+  SummedCalls summed_calls = SummedCalls::Never;
   std::string step_begins;                  // pattern of functions: their calls begin the program's steps (--step)
   bool follow = true;                       // children of the first process
   std::optional<std::regex> child_filter;   // only programs with a path that matches are watched

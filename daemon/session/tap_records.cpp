@@ -12,7 +12,8 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kAtOnce = 256;  // records of one ring
+constexpr std::size_t kAtOnce = 256, kAtFirst = 2;  // records of one ring; at first, because most may need no record
+constexpr std::size_t kMostWaiting = 8192;          // complete calls
 constexpr std::size_t kMostInRing = TapRings::kLayout.size / tap::RingLayout::kGranule;
 constexpr std::int64_t kTimePeriod = 1'000'000'000;  // ns; the kernel steers its clock
 constexpr const char* kClockSource = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -38,16 +39,21 @@ struct TapRecords::Source {
   TapThread* ring;
   Thread* thread;        // null: it is gone
   bool is_read = false;  // to its end, as of now
-  std::size_t left = kMostInRing;
+  std::size_t left = kMostInRing, at_once = kAtFirst;
 
   // Tests if there is a record to handle. A thread may write as fast as its ring is read; what it writes meanwhile is
   // for the next time.
   bool refill() {
     while (!ring->has_record() && !is_read && left > 0) {
-      is_read = !program->read(*ring, std::min(left, kAtOnce));
+      is_read = !program->read(*ring, std::min(left, std::exchange(at_once, kAtOnce)));
       left -= ring->records.size();
     }
     return ring->has_record();
+  }
+  // So many bytes were taken without refill(). Other records that are left are few.
+  void taken(std::uint64_t bytes) {
+    left -= std::min<std::size_t>(left, bytes / tap::RingLayout::kGranule);
+    at_once = kAtFirst;
   }
   const tap::Record& record() const { return ring->records[ring->next]; }
   bool operator<(const Source& other) const {
@@ -67,7 +73,7 @@ TapRecords::TapRecords(const Parts& parts)
       effects_(parts.effects),
       breakpoints_(parts.breakpoints),
       kernels_(sink_, functions_, parts.books.symbols),
-      leaves_({functions_, parts.books, effects_, kernels_}) {}
+      leaves_({functions_, parts.books, effects_, kernels_, parts.summed_calls}) {}
 
 Result<void> TapRecords::begin() {
   auto usable = tap::TscClock::usable(read_bounded("/proc/cpuinfo", 1 << 20).value_or(""),
@@ -131,7 +137,11 @@ std::vector<Inferior*> TapRecords::drain() {
   while (!heap.empty() && heap.front().record().tsc <= until) {
     std::pop_heap(heap.begin(), heap.end());
     Source& first = heap.back();
-    handle_until(first, heap.size() > 1 ? std::min(until, heap.front().record().tsc) : until);
+    const bool is_alone = heap.size() == 1;
+    handle_until(first, is_alone ? until : std::min(until, heap.front().record().tsc));
+    const std::uint64_t before = first.ring->reader.position();
+    if (is_alone && first.left > 0 && take_alone(first, until)) first.taken(first.ring->reader.position() - before);
+    if (book_.waiting() >= kMostWaiting) book_.flush();
     if (first.refill()) std::push_heap(heap.begin(), heap.end());
     else heap.pop_back();
   }
@@ -143,6 +153,14 @@ std::uint64_t TapRecords::take_most_read() {
   for (const auto& weak : programs_)
     if (const auto program = weak.lock()) most = std::max(most, program->take_most_read());
   return most;
+}
+
+// No other ring has a record. Returns true if some calls were taken.
+bool TapRecords::take_alone(const Source& source, std::uint64_t until) {
+  const std::uint64_t before = source.ring->reader.position();
+  if (recording_ && source.thread && !source.ring->has_record() && !source.ring->is_broken)
+    leaves_.take_summed(*source.thread, *source.program, *source.ring, until, *time_);
+  return source.ring->reader.position() != before;
 }
 
 // The records of one ring that were read, up to a time.

@@ -31,6 +31,7 @@ class TapRecords {
     CallBooks& books;
     CallEffects& effects;
     BreakpointCapture& breakpoints;
+    SummedCalls summed_calls;
   };
   explicit TapRecords(const Parts& parts);
 
@@ -65,6 +66,7 @@ class TapRecords {
 
   std::vector<Source> sources();
   void handle_until(Source& source, std::uint64_t until);
+  bool take_alone(const Source& source, std::uint64_t until);
   bool take_leaf(const Source& source, std::uint64_t until);
   void handle(const Source& source);
   void entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);

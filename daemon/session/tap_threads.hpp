@@ -76,6 +76,8 @@ class TapThreads {
   // Reads what the ring has, at most `most` records, and lets its thread use the room. True: there is more. Only if no
   // record waits to be handled. No record is later than now.
   bool read(TapThread& thread, std::size_t most);
+  // The thread's ring as it is now.
+  std::span<const std::byte> memory(const TapThread& thread) const { return rings_->memory(thread.ring); }
   // Lets the thread use the room that was read, until its next sample.
   void allow(const TapThread& thread) const {
     rings_->allow(thread.ring, std::min(thread.reader.limit(), thread.sampling.limit()));

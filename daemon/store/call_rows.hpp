@@ -18,6 +18,8 @@ class CallRows {
     if (call.result != 0) note_result(call);
   }
 
+  // False: no call has a row.
+  bool are_wanted() const { return detail_ != Detail::Stats; }
   std::uint64_t written() const { return written_; }
   std::uint64_t left_out() const { return left_out_; }  // calls that got no row because of Keep
   void leave_out() { ++left_out_; }

@@ -19,8 +19,8 @@ class CallerBook {
     std::int64_t total = 0, self = 0;
 
     // `ns` between entry and return, `self_ns` without watched calls inside.
-    void add(std::int64_t ns, std::int64_t self_ns, bool failed) {
-      ++n;
+    void add(std::int64_t ns, std::int64_t self_ns, bool failed, std::uint64_t calls = 1) {
+      n += calls;
       errors += failed;
       total += ns;
       self += self_ns;

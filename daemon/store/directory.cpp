@@ -160,6 +160,7 @@ void Directory::on(const FunctionDefined& n) {
   entry.is_marker = probe.group == "marker";
   entry.hsa = probes::hsa_call(probe);
   entry.waits = waits(probe);
+  entry.is_only_summed = probes::is_only_summed(probe);
   entry.names_kernel = probe.with_role(probes::Role::Kernel) != nullptr;
   entry.launch = LaunchWords(probe);
   entry.copy = CopyWords(probe);

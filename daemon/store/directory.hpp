@@ -50,6 +50,7 @@ struct FunctionEntry {
   bool is_marker = false;                       // marks the begin or end of a range of the program
   probes::HsaCall hsa = probes::HsaCall::None;  // tells about work of a GPU
   bool waits = false;                           // for the GPU
+  bool is_only_summed = false;                  // probes::is_only_summed()
   bool separates_steps = false;
   bool names_kernel = false;  // in a parameter: it launches that one
   LaunchWords launch{};       // if known

@@ -23,6 +23,7 @@ class ProcessUse {
     bool failed = false;
     std::uint64_t launches = 0;  // kernels given to the GPU
     bool launch_failed = false;
+    std::uint64_t calls = 1;  // so many in that second, and all alike
   };
   struct Second {
     ProcessRow process = 0;
@@ -41,7 +42,7 @@ class ProcessUse {
   }
   void call(Second& second, const Call& call) {
     if (second.sec != call.sec) begin(second, call.sec);
-    ++second.calls;
+    second.calls += call.calls;
     second.errors += call.failed;
     second.failed_launches += call.launch_failed;
     if (call.launches == 0) return;

@@ -53,12 +53,30 @@ void Recorder::apply_notice(const Notice& notice) {
   if (books_.keep.sums || !adds_rows(notice)) notices_.record(notice, tally_.last_id);
 }
 
+// Applies what comes before the record with that index. Returns the number of notices and calls.
+std::size_t Recorder::apply_until(const Batch& batch, std::size_t call, Applying& at) {
+  std::size_t done = 0;
+  for (;;) {
+    const bool is_run = at.run < batch.runs.size() && batch.runs[at.run].before_call <= call;
+    const bool is_notice = at.notice < batch.notices.size() && batch.notices[at.notice].before_call <= call;
+    if (is_run && (!is_notice || batch.runs[at.run].before_notice <= at.notice)) {
+      if (!failure_) summed(batch, batch.runs[at.run]);
+      done += batch.runs[at.run++].size;
+    } else if (is_notice) {
+      apply_notice(batch.notices[at.notice++].notice);
+      ++done;
+    } else {
+      return done;
+    }
+  }
+}
+
 void Recorder::apply(const Batch& batch, const Look& look) {
-  std::size_t next = 0, done = 0, payload_done = 0;
+  std::size_t done = 0, payload_done = 0;
+  Applying at;
   const std::span<const std::byte> payload(batch.payload);
   for (std::size_t i = 0; i <= batch.calls.size(); ++i) {
-    for (; next < batch.notices.size() && batch.notices[next].before_call <= i; ++next, ++done)
-      apply_notice(batch.notices[next].notice);
+    done += apply_until(batch, i, at);
     if (i == batch.calls.size() || failure_) break;
     const CallRecord& record = batch.calls[i];
     call(record, payload.subspan(record.payload_at, record.payload_size));

@@ -66,6 +66,10 @@ class Recorder {
     static constexpr std::int64_t kSecond = 1'000'000'000;
     std::int64_t second_ = 0, begins_ = 0;
   };
+  // The next notice and the next run of a batch.
+  struct Applying {
+    std::size_t notice = 0, run = 0;
+  };
   // The calls so far.
   struct Tally {
     CallRow last_id = 0;
@@ -75,6 +79,12 @@ class Recorder {
   };
 
   void apply_notice(const Notice& notice);
+  std::size_t apply_until(const Batch& batch, std::size_t call, Applying& at);
+  void summed(const CallBatch& batch, const SummedRun& run);
+  void summed(std::span<const SummedCall> calls, const CallRecord& first, Lane& lane);
+  void end_summed(std::span<const SummedCall> calls, const CallRecord& first, const Lane& lane);
+  std::size_t in_same_second(std::span<const SummedCall> calls);
+  bool is_sum_enough(const Lane& lane, const CallRecord& record) const;
   void call(const CallRecord& record, std::span<const std::byte> payload);
   void record(RecordedCall& call, Lane& lane);
   std::int64_t sum_up(RecordedCall& call, Lane& lane);

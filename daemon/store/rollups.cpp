@@ -1,6 +1,7 @@
 #include "store/rollups.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace fade::store {
 namespace {
@@ -30,6 +31,24 @@ void CallSum::add(const CallSum& other) {
   tapped += other.tapped;
   counted += other.counted;
   histogram.add(other.histogram);
+}
+
+std::int64_t CallSum::add_tapped(std::span<const SummedCall> calls, std::int64_t cost_ns) {
+  std::int64_t sum = 0, least = std::numeric_limits<std::int64_t>::max(), most = max;
+  for (const SummedCall& call : calls) {
+    const std::int64_t ns = call.ns - cost_ns;
+    sum += ns;
+    least = std::min(least, ns);
+    most = std::max(most, ns);
+    histogram.add(std::max<std::int64_t>(0, ns));
+  }
+  min = timed == 0 ? least : std::min(min, least);
+  max = most;
+  const std::uint64_t n_calls = calls.size();
+  cost += cost_ns * static_cast<std::int64_t>(n_calls);
+  for (std::uint64_t* const count : {&n, &timed, &leaves, &tapped}) *count += n_calls;
+  for (std::int64_t* const time : {&total, &self}) *time += sum;
+  return sum;
 }
 
 Rollups::Rollups(sqlite::Db& db, Failure& failure)
@@ -88,6 +107,19 @@ Rollups::Net Rollups::nested(const Lane& lane, const Measured& call) {
   sum.add(ns, self, call.raw_ns ? cost : 0, call.failed, inside.by_function.empty(), call.tapped);
   for (const auto& [callee, calls] : inside.by_function) calls_[{lane.thread, callee, lane.function}].add(calls);
   return {ns, self};
+}
+
+std::int64_t Rollups::summed(const Lane& lane, CallRow first, std::int64_t sec, std::span<const SummedCall> calls) {
+  const std::int64_t ns = lane.from_outside->add_tapped(calls, cost_.within(true));
+  auto& [second, total] = *lane.all;
+  if (second.sec != sec) begin_second(lane.function, second, sec, first);
+  second.n += calls.size();
+  second.total += ns;
+  second.first_call = std::min(second.first_call, first);
+  total.calls += calls.size();
+  total.tapped += calls.size();
+  total.total_ns += ns;
+  return ns;
 }
 
 void Rollups::untimed(const Lane& lane, const Measured& call) {

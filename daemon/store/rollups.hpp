@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "base/call_batch.hpp"
 #include "base/event.hpp"
 #include "store/histogram.hpp"
 #include "store/recent_map.hpp"
@@ -65,6 +67,8 @@ struct CallSum {
     ++n;
     leaves += leaf;
   }
+  // Durations are `cost_ns` shorter than in the calls. Returns their sum. All of them are leaves without an error.
+  std::int64_t add_tapped(std::span<const SummedCall> calls, std::int64_t cost_ns);
   void add_counted(std::uint64_t calls) {
     n += calls;
     leaves += calls;
@@ -145,6 +149,9 @@ class Rollups {
     lane.from_outside->add(ns, ns, cost, call.failed, true, call.tapped);
     return {ns, ns};
   }
+  // Calls of one lane with entries in the second `sec`. All of them were tapped, succeeded, came from outside, and have
+  // no calls inside. `first`: the row of the first one. Returns their time.
+  std::int64_t summed(const Lane& lane, CallRow first, std::int64_t sec, std::span<const SummedCall> calls);
   // Until the next flush.
   LaunchSum& launches(KernelRow kernel, GeometryRow geometry) { return launches_[{kernel, geometry, 0}]; }
   void copy(ProcessRow process, FunctionRow function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);

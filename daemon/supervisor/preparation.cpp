@@ -43,6 +43,12 @@ Result<void> check_executable(const std::string& path) {
                     about.st_mode & 0111 ? std::string() : fmt::format("chmod +x {}", path));
 }
 
+// A reader that follows the recording wants each call.
+SummedCalls summed_calls(const RecordingOptions& options) {
+  if (!options.readers.empty()) return SummedCalls::Never;
+  return options.detail == Detail::Stats ? SummedCalls::All : SummedCalls::OfBudget;
+}
+
 }  // namespace
 
 Result<ChosenProbes> choose_probes(const RecordingOptions& options) {
@@ -89,6 +95,7 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   const auto budget = parse_budget(options.budget);
   if (!budget) return tl::unexpected(budget.error());
   out.budget = *budget;
+  out.summed_calls = summed_calls(options);
   if (step->by == StepRule::By::Call) out.step_begins = step->pattern;
   for (const auto& probe : chosen.known)
     if (chosen.selection(*probe) || overrides.touches(probe->symbol) || needs_for_steps(*step, *probe) ||

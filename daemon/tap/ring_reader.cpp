@@ -22,6 +22,14 @@ bool is_word_of(std::uint64_t word, std::uint64_t position) {
 
 std::uint64_t length_of(std::uint64_t word) { return (word & 0xF) * RingLayout::kGranule; }
 
+RecordKind kind_of(std::uint64_t word) { return static_cast<RecordKind>(word >> 4 & 0xF); }
+
+std::uint64_t field_at(const std::byte* record, std::int32_t offset) {
+  std::uint64_t out = 0;
+  std::memcpy(&out, record + offset, sizeof out);
+  return out;
+}
+
 bool is_length_of(RecordKind kind, std::uint64_t length) {
   switch (kind) {
     case RecordKind::Entry: return length == EntryLayout::size(0) || length == EntryLayout::size(6);
@@ -32,7 +40,7 @@ bool is_length_of(RecordKind kind, std::uint64_t length) {
 }
 
 void decode(std::uint64_t word, const std::byte* at, Record& record) {
-  record.kind = static_cast<RecordKind>(word >> 4 & 0xF);
+  record.kind = kind_of(word);
   record.function = static_cast<std::uint16_t>(word >> 8);
   const auto field = [at](std::int32_t offset, auto& into) { std::memcpy(&into, at + offset, sizeof into); };
   field(EntryLayout::kTscAt, record.tsc);
@@ -63,12 +71,40 @@ RingReader::State RingReader::read(std::span<const std::byte> ring, std::vector<
     const std::uint64_t word = word_at(at);
     if (!is_word_of(word, position_)) return State::Waiting;
     const std::uint64_t length = length_of(word);
-    if (!is_length_of(static_cast<RecordKind>(word >> 4 & 0xF), length)) return State::Broken;
+    if (!is_length_of(kind_of(word), length)) return State::Broken;
     __builtin_prefetch(at + kAhead);  // the program's core may have the line
     decode(word, at, out.emplace_back());
     position_ += length;
   }
   return State::Read;
+}
+
+// Positions ahead of the head have no word that names them.
+bool RingReader::next_pair(std::span<const std::byte> ring, RecordPair& out) const {
+  if (!skipped_.empty()) return false;
+  const auto place = [&](std::uint64_t position) {
+    return ring.data() + RingLayout::kRecordsAt + (position & (size_ - 1));
+  };
+  const std::byte* const entry = place(position_);
+  const std::uint64_t word = word_at(entry), length = length_of(word);
+  if (!is_word_of(word, position_) || kind_of(word) != RecordKind::Entry || !is_length_of(RecordKind::Entry, length))
+    return false;
+  const std::byte* const exit = place(position_ + length);
+  const std::uint64_t end = word_at(exit), end_length = length_of(end);
+  if (!is_word_of(end, position_ + length) || kind_of(end) == RecordKind::Entry ||
+      !is_length_of(kind_of(end), end_length) || (word ^ end) >> 8 & 0xFFFF)
+    return false;
+  __builtin_prefetch(entry + kAhead);
+  __builtin_prefetch(entry + kAhead + 64);
+  out = {.function = static_cast<std::uint16_t>(word >> 8),
+         .entry_tsc = field_at(entry, EntryLayout::kTscAt),
+         .exit_tsc = field_at(exit, ExitLayout::kTscAt),
+         .sp = field_at(entry, EntryLayout::kStackPointerAt),
+         .exit_sp = field_at(exit, ExitLayout::kStackPointerAt),
+         .return_address = field_at(entry, EntryLayout::kReturnAddressAt),
+         .result = field_at(exit, ExitLayout::kResultAt),
+         .length = length + end_length};
+  return true;
 }
 
 void RingReader::pass_gap(std::span<const std::byte> ring, std::uint64_t until) {

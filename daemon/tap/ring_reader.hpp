@@ -22,6 +22,14 @@ struct Record {
   std::uint64_t result = 0, out = 0;  // of an exit
 };
 
+// Two records that follow each other: the entry of a call, and the exit of a call of the same function.
+struct RecordPair {
+  std::uint16_t function = 0;
+  std::uint64_t entry_tsc = 0, exit_tsc = 0;
+  std::uint64_t sp = 0, exit_sp = 0, return_address = 0, result = 0;
+  std::uint64_t length = 0;  // of both
+};
+
 class RingReader {
  public:
   // The state of a ring after a read.
@@ -35,6 +43,10 @@ class RingReader {
 
   // Appends the complete records to `out`, at most `most`. `ring`: the whole ring as it is now (RingLayout::mapped()).
   State read(std::span<const std::byte> ring, std::vector<Record>& out, std::size_t most);
+  // Copies the next two records, which stay the next ones until pass(). False: read() is to look at them, because they
+  // are no such pair, or not complete.
+  bool next_pair(std::span<const std::byte> ring, RecordPair& out) const;
+  void pass(const RecordPair& pair) { position_ += pair.length; }
   // The limit that lets the thread use all room that was read. To be stored at RingLayout::kLimitAt.
   std::uint64_t limit() const { return position_ + size_ - RingLayout::kMostRecord; }
   std::uint64_t position() const { return position_; }  // of the next record

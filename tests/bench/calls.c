@@ -24,11 +24,13 @@ static hipError_t count(void) {
   int devices;
   return hipGetDeviceCount(&devices);
 }
+static hipError_t peek(void) { return hipPeekAtLastError(); }
 
 static const struct function {
   const char* name;
   hipError_t (*call)(void);
-} functions[] = {{"hipMemcpy", copy}, {"hipLaunchKernel", launch}, {"hipGetDeviceCount", count}};
+} functions[] = {
+    {"hipMemcpy", copy}, {"hipLaunchKernel", launch}, {"hipGetDeviceCount", count}, {"hipPeekAtLastError", peek}};
 
 static void compute(void) {
   struct timespec begin, now;

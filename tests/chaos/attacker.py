@@ -15,7 +15,6 @@ import time
 from target import PATIENCE, Lost, status_fields
 
 MEBIBYTE = 1 << 20
-TRACING = 0.02  # seconds from the attachment to a kill
 
 
 @dataclasses.dataclass
@@ -100,7 +99,7 @@ class Fade:
         self.target, self.plan, self.timing = target, plan, timing
         self.database = (disk if plan.lack and plan.lack[0] == "disk" else target.folder) / f"{number}.db"
         self.errors = target.folder / f"{number}.stderr"
-        engine = ["--engine", "taps"] if target.row.taps and not target.row.launched else []
+        engine = target.row.options if target.row.taps and not target.row.launched else []
         self.events, self.unread, self.seen = [], b"", time.monotonic()
         self.socket, worker = socket.socketpair()
         self.began = time.monotonic()
@@ -201,7 +200,7 @@ class Fade:
         if self.plan.by_call and self.plan.phase != "start":
             return self.wait_call()
         if self.plan.phase != "none":
-            time.sleep(self.plan.moment * TRACING if self.plan.phase == "trace" else self.timing.moment(self.plan))
+            time.sleep(self.plan.moment * self.target.row.tracing if self.plan.phase == "trace" else self.timing.moment(self.plan))
         return not self.has_ended()
 
     def wait_call(self):

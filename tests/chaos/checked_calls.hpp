@@ -8,9 +8,9 @@
 
 namespace chaos {
 
-enum Function { Malloc, Memcpy, Memset, Synchronize, Free, HostFunction, kFunctions };
-constexpr const char* kNames[] = {"hipMalloc", "hipMemcpy",        "hipMemset", "hipDeviceSynchronize",
-                                  "hipFree",   "hipLaunchHostFunc"};
+enum Function { Malloc, Memcpy, Memset, Synchronize, Free, HostFunction, Query, kFunctions };
+constexpr const char* kNames[] = {"hipMalloc", "hipMemcpy",         "hipMemset",     "hipDeviceSynchronize",
+                                  "hipFree",   "hipLaunchHostFunc", "hipStreamQuery"};
 
 // The numbers of events in all processes of the tree, in memory that they share.
 struct Tally {

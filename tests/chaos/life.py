@@ -90,8 +90,7 @@ class Life:
     def launch(self):
         """By a fade-run, which is killed; that may be before it has executed its program."""
         plan = make_plan(self.random, self.row)
-        engine = ["--engine", "taps" if self.row.taps else "breakpoints"]  # a loop of tapped calls fills the disk
-        prefix = [self.build.fade_run, "-qq", *engine, "-o", self.folder / "run.db", "--"]
+        prefix = [self.build.fade_run, "-qq", *self.row.options, "-o", self.folder / "run.db", "--"]
         self.tell(f"fade-run: {plan}")
         self.target = Target(self.build, self.row, self.folder, prefix)
         began, ready = time.monotonic(), False
@@ -100,7 +99,7 @@ class Life:
             self.timing.learn("launch", time.monotonic() - began)
             if plan.phase == "detach":
                 self.ask_to_let_go()
-        time.sleep(self.timing.moment(plan, {"detach": "detach"}.get(plan.phase, "launch")) if plan.phase != "trace" else plan.moment * 0.02)
+        time.sleep(self.timing.moment(plan, {"detach": "detach"}.get(plan.phase, "launch")) if plan.phase != "trace" else plan.moment * self.row.tracing)
         self.target.process.send_signal(plan.signal)
         self.outcome.kills += self.target.process.wait() == -plan.signal
         self.target.is_launched, self.was_attacked = False, True

@@ -9,12 +9,23 @@ class Row:
     threads: int
     launched: bool = False  # its first fade is a fade-run
     taps: bool = False      # its fades record with taps: the fade-run; if there is none, each fade-attach
+    budget: bool = False    # they have a --budget that no function keeps, and time to reduce all
     faults: bool = False    # fade has too little of something: descriptors, memory, disk
 
     @property
     def name(self):
-        more = ("+run" if self.launched else "") + ("+taps" if self.taps else "") + ("+faults" if self.faults else "")
+        more = ("+run" if self.launched else "") + ("+taps" if self.taps else "") + ("+budget" if self.budget else "") + ("+faults" if self.faults else "")
         return f"{self.runtime}/{self.modes}/{self.threads}{more}"
+
+    @property
+    def options(self):
+        """Without the default engine: a loop of tapped calls fills the disk."""
+        return ["--engine", "taps" if self.taps else "breakpoints", *(["--budget", "0.1%"] if self.budget else [])]
+
+    @property
+    def tracing(self):
+        """Seconds from the attachment to a kill. Each step of a budget takes one, and a gate is the third."""
+        return 6 if self.budget else 0.02
 
 
 ROWS = [
@@ -30,6 +41,9 @@ ROWS = [
     Row("v6", "sfx", 1, taps=True), Row("v5", "sfx", 4, taps=True), Row("hard", "sfx", 4, taps=True), Row("v6", "sfx", 64, taps=True),
     Row("v6", "sp", 4, taps=True), Row("v6", "sl", 4, taps=True), Row("v5", "scg", 4, taps=True), Row("v6", "sL", 4, taps=True),
     Row("v5", "sfxpbBlcg", 4, taps=True), Row("v6", "sce", 4, taps=True),
+    # with a budget, so with gates
+    Row("v6", "sfx", 4, launched=True, taps=True, budget=True), Row("v5", "scg", 4, taps=True, budget=True),
+    Row("hard", "sfx", 4, taps=True, budget=True), Row("v6", "sfxl", 64, taps=True, budget=True),
     # executes itself
     Row("v6", "se", 1), Row("v5", "sxpe", 4), Row("hard", "sfbe", 4), Row("v6", "slBe", 4), Row("v6", "sce", 16),
     Row("v6", "sfxe", 4, launched=True), Row("v5", "splBe", 4, launched=True),

@@ -14,7 +14,7 @@ from evidence import Evidence
 from harness import RECORD, read_counts, summed
 
 PATIENCE = 120  # seconds, where something must happen
-CHECKED = ("hipMalloc", "hipMemcpy", "hipMemset", "hipDeviceSynchronize", "hipFree", "hipLaunchHostFunc")
+CHECKED = ("hipMalloc", "hipMemcpy", "hipMemset", "hipDeviceSynchronize", "hipFree", "hipLaunchHostFunc", "hipStreamQuery")
 
 
 class Lost(Exception):

@@ -32,6 +32,7 @@ CASES = [
     Case("props", "v6 v7 plt hard"),
     Case("kernels 30", CORE),
     Case("chain", CORE),
+    Case("polls 300 2", SHAPES),
     Case("nested", CORE, holds=("SELECT count(*) >= 3 FROM calls WHERE parent_id IS NOT NULL",)),
     Case("stack_words 30", CORE, holds=(
         shared_bytes_are("hipLaunchKernel", range(1000, 1030)), shared_bytes_are("hipModuleLaunchKernel", range(2000, 2030)),

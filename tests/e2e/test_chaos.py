@@ -44,7 +44,7 @@ with open(f"counts.{os.getpid()}.0", "wb") as counts:
 print("ready", os.getpid(), flush=True)
 signal.sigwait([signal.SIGUSR1])
 """
-SAYS = """print('{"hipMalloc": 0, "hipMemcpy": 0, "hipMemset": 0, "hipDeviceSynchronize": 0, "hipFree": 0, "hipLaunchHostFunc": 0, "wrong": 0}', flush=True)
+SAYS = """print('{"hipMalloc": 0, "hipMemcpy": 0, "hipMemset": 0, "hipDeviceSynchronize": 0, "hipFree": 0, "hipLaunchHostFunc": 0, "hipStreamQuery": 0, "wrong": 0}', flush=True)
 """
 
 

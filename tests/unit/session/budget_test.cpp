@@ -88,6 +88,14 @@ TEST_F(BudgetTest, AFunctionWithBooksKeepsEachCall) {
   EXPECT_THAT(ran.sink.lifecycle("over budget"), Contains(StartsWith("hipMemset: ")));
 }
 
+// The budget is more than the program can wait for a CPU, so only the calls themselves exceed it.
+TEST_F(BudgetTest, CallsWithoutCallsInsideCount) {
+  options.budget = 2;
+  options.budget_prices = {10'000, 10'000, 10'000};
+  const auto ran = run({"bursts", "20000", "5", "100"});
+  EXPECT_THAT(ran.sink.lifecycle("budget"), Contains(StartsWith("hipMemset: only sums are recorded: ")));
+}
+
 TEST_F(BudgetTest, WithoutABudgetNothingChanges) {
   options.budget = 0;
   const auto ran = run({"asks", "300000"});

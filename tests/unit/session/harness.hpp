@@ -10,13 +10,22 @@
 #include <string_view>
 #include <vector>
 
+#include "base/call_batch.hpp"
 #include "probes/overrides/overrides.hpp"
 #include "ptrace/launch.hpp"
 #include "session/session.hpp"
 
 namespace fade::test {
 
-struct CollectingSink : EventSink {
+struct CountingSink : EventSink {
+  std::size_t summed = 0;  // calls that came without a record
+  void calls(const CallBatch& batch) override {
+    summed += batch.summed.size();
+    EventSink::calls(batch);
+  }
+};
+
+struct CollectingSink : CountingSink {
   struct Call {
     CallRecord record;
     std::vector<std::byte> payload;
