@@ -1,4 +1,4 @@
--- fade event store, schema version 6: the private tables. Needs SQLite >= 3.37 (STRICT).
+-- fade event store, schema version 7: the private tables. Needs SQLite >= 3.37 (STRICT).
 -- Tables end in _ and may change with any version; the views (views/*.sql) are the interface. tables/*.sql has the
 -- other tables.
 -- Times are nanoseconds since the start of the session (session_.start_ns). No indexes while recording.

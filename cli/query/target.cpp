@@ -36,14 +36,14 @@ constexpr Synonym kSynonyms[] = {
     {"server", "serve"},        {"browse", "serve"},
 };
 
-// What users of other tools look for and fade does not have yet, with what comes nearest.
+// What users of other tools look for and fade has under another name.
 struct Missing {
   std::string_view word, nearest;
 };
 constexpr Missing kMissing[] = {
-    {"timeline", "fade-query page      writes a page with a timeline; fade-query calls lists the calls in order"},
-    {"perfetto", "fade-query export      writes each call as JSON, CSV or TSV"},
-    {"chrome", "fade-query export      writes each call as JSON, CSV or TSV"},
+    {"timeline", "fade-query export      writes a timeline for Perfetto; fade-query page draws one"},
+    {"perfetto", "fade-query export      writes a file for it: --format perfetto"},
+    {"chrome", "fade-query export      writes a file for it: --format chrome"},
     {"live",
      "fade top      shows it in a terminal; fade-query serve shows it in a browser; fade-trace writes each call"},
 };
@@ -71,7 +71,7 @@ bool names_file(const std::string& word) {
 tl::unexpected<Error> unknown_word(const std::string& name, const std::string& second) {
   const std::string shown = table::printable(name);
   const auto* const missing = std::ranges::find(kMissing, name, &Missing::word);
-  if (missing != std::end(kMissing)) return usage("fade has no '" + shown + "' yet", {}, std::string(missing->nearest));
+  if (missing != std::end(kMissing)) return usage("fade has no report '" + shown + "'", {}, std::string(missing->nearest));
   if (!is_known_name(second))
     return usage("there is no report '" + shown + "'" + did_you_mean(name, known_names()), {},
                  "fade-query reports      lists them");
