@@ -279,7 +279,7 @@ TEST(Words, WhatIsNotUnderstoodIsUsageAndNamesTheNearest) {
   ASSERT_FALSE(typo);
   EXPECT_EQ(typo.error().code, kUsageCode);
   EXPECT_EQ(typo.error().message, "there is no report 'tpo' (did you mean 'top'?)");
-  EXPECT_EQ(read_words({"timeline"}).error().message, "fade has no 'timeline' yet");
+  EXPECT_EQ(read_words({"timeline"}).error().message, "fade has no report 'timeline'");
   EXPECT_FALSE(read_words({"top", "more"}));
   EXPECT_FALSE(read_words({"a.db", "top", "b.db"}));
   EXPECT_FALSE(read_words({"memory_peak"})) << "a variant of memory, not a report of its own";
