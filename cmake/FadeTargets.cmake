@@ -13,6 +13,8 @@ function(fade_settings target)
   target_compile_definitions(${target} PUBLIC _GNU_SOURCE FADE_VERSION="${PROJECT_VERSION}")
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wswitch-enum -Wno-missing-field-initializers>
+    # clang counts a constant of a function that has the name of one in the same unity source.
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Wno-shadow>
     $<$<BOOL:${FADE_WERROR}>:-Werror>)
   if(FADE_UNITY)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)

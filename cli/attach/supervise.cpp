@@ -47,7 +47,9 @@ int supervise(const Request& request, const Invocation& invocation, std::string_
               HeldSignals& held) {
   log::set_program("fade");
   ::signal(SIGTTOU, SIG_IGN);  // a message from the background must not stop us, at the end neither (stty tostop)
-  auto [outcome, watched] = watch(request, invocation, control, held);
+  Ended ended = watch(request, invocation, control, held);
+  Result<AttachOutcome>& outcome = ended.outcome;
+  const Watched& watched = ended.watched;
   if (!outcome) {
     log::set_program(name);
     return report(outcome.error(), control);

@@ -75,7 +75,7 @@ std::vector<std::string> lines_of(const Context& context, const HeadlineRow& row
 
 bool names_its_label(std::string_view text, std::string_view label) {
   const auto equal = [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); };
-  return !std::ranges::search(text, label, equal).empty();
+  return std::search(text.begin(), text.end(), label.begin(), label.end(), equal) != text.end();
 }
 
 }  // namespace

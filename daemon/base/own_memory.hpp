@@ -16,6 +16,6 @@ Result<void> check();
 // True if most of the limit is used: fade must detach. Reads a file if there is a limit.
 bool is_scarce();
 Error scarcity();  // the Error for is_scarce(), with its fix
-[[noreturn]] void ran_out();
+[[gnu::noreturn]] void ran_out();
 
 }  // namespace fade::own_memory

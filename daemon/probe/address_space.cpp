@@ -45,7 +45,7 @@ void AddressSpace::arm_missing(Tid stopped) {
   const std::int64_t horizon = boottime_ns() - kForkWindow;
   for (const auto& [address, site] : sites_.all())
     if (!site.is_lifted && site.armed_at > horizon && !ours_.text().is_set(site)) missing.push_back(site);
-  std::ranges::stable_partition(missing, is_guard_of_libc, &Site::guard);
+  std::stable_partition(missing.begin(), missing.end(), [](const Site& site) { return is_guard_of_libc(site.guard); });
   for (const Site& site : missing) {
     sites_.erase(site.address);
     // A jump behind the first instruction becomes an int3 in the first instruction: the bytes behind it then have no

@@ -29,8 +29,9 @@ std::optional<RemoteAddr> behind_system_call(const Memory& memory, RemoteAddr fu
                                                 0x01, 0xF0, 0xFF, 0xFF};  // syscall; cmp $-4095, %rax
   const auto code = memory.value<std::array<std::uint8_t, 48>>(function);
   if (!code) return std::nullopt;
-  const auto [begin, end] = std::ranges::search(*code, kWanted);
-  return begin == end ? std::nullopt : std::optional(function + static_cast<std::uint64_t>(begin - code->begin()) + 2);
+  const auto found = std::search(code->begin(), code->end(), kWanted.begin(), kWanted.end());
+  if (found == code->end()) return std::nullopt;
+  return function + static_cast<std::uint64_t>(found - code->begin()) + 2;
 }
 
 Result<Site*> SiteArming::arm(RemoteAddr address, Tid stopped, Guard guard) {

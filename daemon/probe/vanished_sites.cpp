@@ -45,7 +45,7 @@ std::vector<VanishedSite> VanishedSites::all() const {
   std::ranges::sort(sites, {}, [](const Site* site) { return site->address; });
   std::vector<std::byte> buffer(kBuffer);
   for (auto next = sites.cbegin(); next != sites.cend();) next = look_at_some(next, sites.cend(), buffer, out);
-  std::ranges::stable_partition(out, is_guard_of_libc, &VanishedSite::guard);
+  std::stable_partition(out.begin(), out.end(), [](const VanishedSite& site) { return is_guard_of_libc(site.guard); });
   return ours_.memory().is_gone() ? std::vector<VanishedSite>() : out;  // the bytes may be of the next program
 }
 

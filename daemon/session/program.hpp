@@ -82,11 +82,11 @@ struct Untapped {
 
   // From now on its places belong to `functions`. False: it has none.
   bool is_called_often(std::uint32_t entry) {
-    const auto moved = std::ranges::stable_partition(
-        seldom_called, [entry](const WatchedFunction& one) { return one.entry != entry; });
-    if (moved.empty()) return false;
-    functions.insert(functions.end(), moved.begin(), moved.end());
-    seldom_called.erase(moved.begin(), moved.end());
+    const auto moved = std::stable_partition(seldom_called.begin(), seldom_called.end(),
+                                             [entry](const WatchedFunction& one) { return one.entry != entry; });
+    if (moved == seldom_called.end()) return false;
+    functions.insert(functions.end(), moved, seldom_called.end());
+    seldom_called.erase(moved, seldom_called.end());
     due = pause = 0;
     return true;
   }

@@ -51,8 +51,8 @@ struct SiteWatch::Lost {
   }
   std::string names() const {
     std::vector<std::string> named = functions;
-    std::ranges::stable_partition(named,
-                                  [](const std::string& name) { return !name.starts_with('_'); });  // readable ones
+    std::stable_partition(named.begin(), named.end(),
+                          [](const std::string& name) { return !name.starts_with('_'); });  // readable ones
     named.resize(std::min(named.size(), kMostNamed));
     std::string out = fmt::format("{}", fmt::join(named, ", "));
     if (functions.size() > named.size()) out += fmt::format(" and {} more", functions.size() - named.size());

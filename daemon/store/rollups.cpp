@@ -169,7 +169,7 @@ void Rollups::flush_calls() {
   for (auto& [key, sum] : calls_) {
     if (sum.n == 0) continue;
     const std::vector<std::byte> histogram = sum.histogram.encode();
-    const auto known = [&](std::int64_t ns) { return sum.timed == 0 ? std::nullopt : std::optional(ns); };
+    const auto known = [&sum = sum](std::int64_t ns) { return sum.timed == 0 ? std::nullopt : std::optional(ns); };
     stat_(key.thread, key.function, key.parent, sum.n, sum.errors, sum.total, sum.self, known(sum.min), known(sum.max),
           std::span<const std::byte>(histogram), sum.leaves, sum.cost, sum.tapped, sum.counted);
     sum = CallSum{};

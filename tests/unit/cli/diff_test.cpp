@@ -10,24 +10,24 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-struct Value {
+struct Compared {
   const char* item;
   const char* unit;
   table::Value number;
   table::Value text;
 };
 
-NamedRows rows(std::int64_t rank, const std::vector<Value>& values) {
+NamedRows rows(std::int64_t rank, const std::vector<Compared>& values) {
   static const auto names = std::make_shared<const NamedRow::Names>(
       NamedRow::Names{"session", "rank", "section", "item", "unit", "number", "text"});
   NamedRows out;
-  for (const Value& v : values)
+  for (const Compared& v : values)
     out.emplace_back(names, Row{std::int64_t{1}, rank, "section " + std::to_string(rank), std::string(v.item),
                                 std::string(v.unit), v.number, v.text});
   return out;
 }
 NamedRows counts(const std::vector<std::pair<const char*, std::int64_t>>& values) {
-  std::vector<Value> out;
+  std::vector<Compared> out;
   for (const auto& [item, n] : values) out.push_back({item, "n", n, {}});
   return rows(1, out);
 }
@@ -65,7 +65,7 @@ TEST(Differences, ARunWithoutTheItemCountsAsZeroIfAnotherHasIt) {
 }
 
 TEST(Differences, TextsOfSeveralRunsAreJoinedOnce) {
-  const std::vector<Value> twice{{"lib", "", {}, std::string("x")}, {"lib", "", {}, std::string("x")}};
+  const std::vector<Compared> twice{{"lib", "", {}, std::string("x")}, {"lib", "", {}, std::string("x")}};
   std::size_t same = 0;
   EXPECT_THAT(differences(rows(1, twice), 2, rows(1, {twice[0]}), 1, same), IsEmpty());
   const auto all = differences(rows(1, twice), 2, rows(1, {{"lib", "", {}, std::string("y")}}), 1, same);

@@ -45,6 +45,16 @@ class Waiting {
   Child child_;
 };
 
+// A tracer of all threads that arms everything and serves `most` hits.
+inline void trace_calls(Pid pid, int most) {
+  const Tracer tracer = make_tracer(std::chrono::hours(1));
+  if (!seize_all(tracer, pid)) return;
+  AddressSpace space(tracer, pid);
+  if (!arm_all(space, leader_of(pid))) return;
+  Tracee(leader_of(pid)).resume();
+  for (int hits = 0; hits < most;) hits += handle_stop(space, next_stop(tracer));
+}
+
 // A tracer in a process of its own runs `body`, the first thread of `pid` being stopped, and is killed.
 inline void trace_and_die(Pid pid, const std::function<void(AddressSpace&)>& body) {
   Child victim([&] {

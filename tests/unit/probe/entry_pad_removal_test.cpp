@@ -122,28 +122,6 @@ TEST(EntryJump, ProgramGoesOnWhenTheTracerIsKilled) {
   test::expect_exit(program.finish(), 33);
 }
 
-TEST(EntryJump, TracerKilledAnywhere) {
-  bool killed = true;
-  for (int at = 1; killed && !::testing::Test::HasFatalFailure(); ++at) {
-    Waiting program([] {}, [] { return call_entries(1) && call_entries(2) ? 33 : 1; });
-    killed = test::kill_tracer_at(at, [&] {
-      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
-      AddressSpace space(tracer, program.pid());
-      if (!test::seize_all(tracer, program.pid()) || !arm_entries(space, program.tid())) return;
-      program.go();
-      Tracee(program.tid()).resume();
-      for (int hits = 0; hits < 2;) hits += test::handle_stop(space, tracer.next_of(program.tid()));
-      tracer.next_of(program.tid());
-      space.put_back(program.tid());
-      for (int left = 2 * kEntryCount - 2; left > 0; --left) test::handle_stop(space, tracer.next_of(program.tid()));
-    });
-    const int status = program.finish();
-    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", killed at " << at;
-    ASSERT_EQ(WEXITSTATUS(status), 33) << at;
-    if (at > 2000) break;
-  }
-}
-
 TEST(EntryJump, ALaterTracerFindsThemAndSetsOrdinaryOnes) {
   Waiting program([] {}, [] { return call_entries(1) ? 33 : 1; });
   test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_entries(space, program.tid())); });

@@ -188,10 +188,12 @@ struct ArmedEntry {
   }
   // Puts the original instructions back under the jumps.
   bool write_originals() {
-    return std::ranges::all_of(std::views::iota(0, kEntryCount), [&](int i) {
+    bool all = true;
+    for (int i = 0; i < kEntryCount; ++i) {
       const RemoteAddr at = kEntries[i] + kLeadOf[i];
-      return space.memory().write(at, std::span(reinterpret_cast<const std::byte*>(at.value), 5), tid());
-    });
+      all &= space.memory().write(at, std::span(reinterpret_cast<const std::byte*>(at.value), 5), tid());
+    }
+    return all;
   }
   // Waits for the next stop. False: the program has ended.
   bool next_hit() { return tracer.next_of(tid()).kind == Stop::Kind::Signal; }

@@ -305,50 +305,5 @@ TEST(Leftovers, AreWholeInACopyThatWasMadeInBetween) {
   test::expect_exit(program.finish(), 0);
 }
 
-// Killed anywhere in preparing and arming, then repaired by another tracer, which takes everything out again.
-TEST(Leftovers, OfATracerKilledAnywhereAreRepaired) {
-  bool killed = true;
-  for (int at = 1; killed && !::testing::Test::HasFatalFailure(); ++at) {
-    Waiting program([] {}, call_thrice);
-    killed = test::kill_tracer_at(at, [&] {
-      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
-      AddressSpace space(tracer, program.pid());
-      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.tid())) return;
-      if (!test::arm_guarded(space, program.tid())) return;
-      space.put_back(program.tid());
-    });
-    {
-      Second second(program.pid());
-      const auto taken = second.space.take_over(program.tid());
-      ASSERT_TRUE(taken) << "killed at " << at << ": " << taken.error().text();
-      EXPECT_THAT(test::changed_text(second.space.memory()), IsEmpty()) << at;
-      EXPECT_TRUE(test::has_own_libc(second.space.memory())) << at;
-      second.space.put_back(program.tid());
-      test::step_out_of_the_net(second.tracer, second.space, program.pid());
-      ASSERT_TRUE(second.space.remove(program.tid(), test::gadgets())) << at;
-    }
-    test::expect_exit(program.finish(), 0);
-  }
-}
-
-// At no moment of a rewrite is a live site missing.
-TEST(Leftovers, TracerKilledWhileItRewritesTheTable) {
-  bool killed = true;
-  for (int at = 40; killed && !::testing::Test::HasFatalFailure(); ++at) {
-    Waiting program([] {}, call_thrice);
-    killed = test::kill_tracer_at(at, [&] {
-      const Pid pid = program.pid();
-      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
-      AddressSpace space(tracer, pid);
-      if (!test::seize_all(tracer, pid) || !test::arm_all(space, leader_of(pid))) return;
-      const auto maps = elf::read_maps(pid);
-      auto net = maps ? SafetyNet::find(space.memory(), *maps) : std::nullopt;
-      for (int i = 0; i < 3; ++i)
-        (void)(*net)->table().rewrite(space.memory(), leader_of(pid), *(*net)->table().entries(space.memory()));
-    });
-    test::expect_exit(program.finish(), 0);
-  }
-}
-
 }  // namespace
 }  // namespace fade

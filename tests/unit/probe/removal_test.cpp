@@ -140,25 +140,6 @@ TEST(Removal, AndBackAHundredTimes) {
   armed.expect_end(0);
 }
 
-TEST(Removal, TracerKilledAnywhere) {
-  bool killed = true;
-  for (int at = 1; killed && !::testing::Test::HasFatalFailure(); ++at) {
-    Waiting program([] { ::signal(SIGTRAP, count); },
-                    [] { return own_handler_works() == 33 && call_once() == 0 ? 33 : 1; });
-    killed = test::kill_tracer_at(at, [&] {
-      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
-      AddressSpace space(tracer, program.pid());
-      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.tid())) return;
-      space.put_back(program.tid());
-      (void)space.remove(program.tid(), test::gadgets());
-    });
-    const int status = program.finish();
-    ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", killed at " << at;
-    // The kernel's action is the net's where the tracer did not come to give it back.
-    EXPECT_TRUE(WEXITSTATUS(status) == 33 || killed) << at;
-  }
-}
-
 // A fork that was earlier than all that we did to the parent.
 TEST(Removal, HasHappenedInACopyThatNeverHadANet) {
   Armed armed(call_once);
@@ -175,35 +156,6 @@ TEST(Removal, HasHappenedInACopyThatNeverHadANet) {
   test::expect_exit(bare.finish(), 0);
   armed.space.put_back(armed.tid());
   armed.expect_end(0);
-}
-
-TEST(Removal, WhereverTheTracerWasKilledAnotherOneFinishes) {
-  bool killed = true;
-  for (int at = 1; killed && !::testing::Test::HasFatalFailure(); ++at) {
-    Waiting program([] {}, call_once);
-    killed = test::kill_tracer_at(at, [&] {
-      const Tracer tracer = test::make_tracer(std::chrono::hours(1));
-      AddressSpace space(tracer, program.pid());
-      if (!test::seize_all(tracer, program.pid()) || !test::arm_all(space, program.tid())) return;
-      (void)space.reserve({{0x200000000000}, {0x200000001000}}, program.tid());
-      space.put_back(program.tid());
-      (void)space.remove(program.tid(), test::gadgets());
-    });
-    const Tracer tracer = test::make_tracer();
-    AddressSpace space(tracer, program.pid());
-    ASSERT_TRUE(test::seize_all(tracer, program.pid()));
-    const auto left = space.take_over(program.tid());
-    ASSERT_TRUE(left) << left.error().text() << ", killed at " << at;
-    ASSERT_TRUE(test::arm_all(space, program.tid())) << at;
-    space.put_back(program.tid());
-    test::step_out_of_the_net(tracer, space, program.pid());
-    const auto removed = space.remove(program.tid(), test::gadgets());
-    ASSERT_TRUE(removed) << removed.error().text() << ", killed at " << at;
-    EXPECT_THAT(test::changed_text(space.memory()), IsEmpty());
-    EXPECT_LE(test::executable_anonymous(program.pid()), 1u) << at;  // an area that nobody names any more
-    Tracee(program.tid()).detach();
-    test::expect_exit(program.finish(), 0);
-  }
 }
 
 // ---------------------------------------------------------------- where threads stand

@@ -2,68 +2,14 @@
 #include "probe/safety_net.hpp"
 
 #include <csignal>
-#include <filesystem>
-#include <random>
 
-#include "probe/armed.hpp"
+#include "probe/abandoned.hpp"
 
 namespace fade {
 namespace {
 
 using test::Child;
-using test::Progress;
 using test::Shared;
-
-// A tracer of all threads that arms everything and serves `most` hits.
-void trace(Pid pid, int most) {
-  const Tracer tracer = test::make_tracer(std::chrono::hours(1));
-  if (!tracer.seize(leader_of(pid), false)) return;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(pid.value()) + "/task"))
-    if (const Tid tid = Tid::of(std::stoi(entry.path().filename())); tid != leader_of(pid))
-      (void)tracer.seize(tid, false);
-  Tracee(leader_of(pid)).interrupt();
-  if (tracer.next_of(leader_of(pid)).kind != Stop::Kind::Trap) return;
-  AddressSpace space(tracer, pid);
-  if (!test::arm_all(space, leader_of(pid))) return;
-  Tracee(leader_of(pid)).resume();
-  for (int hits = 0; hits < most;) hits += test::handle_stop(space, test::next_stop(tracer));
-}
-
-void expect_right(Child& child, int at) {
-  const int status = child.wait();
-  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status) << ", tracer killed at system call stop " << at;
-  ASSERT_EQ(WEXITSTATUS(status), 0) << "tracer killed at system call stop " << at;
-}
-
-// The tracer is killed at its `at`th system call stop; the program goes on calling. False: it had ended before.
-bool kill_at(int at, int threads, int most_hits) {
-  Shared<Progress> progress;
-  Child child([&] { return test::call_until_enough(*progress, threads, 200); });
-  child.go();
-  while (!progress->all_there || progress->rounds < threads) std::this_thread::yield();
-  const bool killed = test::kill_tracer_at(at, [&] { trace(child.pid(), most_hits); });
-  progress->enough = true;
-  expect_right(child, at);
-  return killed;
-}
-
-TEST(SafetyNet, TracerKilledAnywhereWhileItPreparesAndArms) {
-  int at = 1;
-  while (kill_at(at, 1, 6) && !::testing::Test::HasFatalFailure()) ++at;
-  EXPECT_GT(at, 60);
-}
-
-TEST(SafetyNet, TracerKilledWhileItServesOneThread) {
-  std::mt19937 random(1);
-  for (int i = 0; i < 30 && !::testing::Test::HasFatalFailure(); ++i)
-    kill_at(std::uniform_int_distribution(100, 900)(random), 1, 1000);
-}
-
-TEST(SafetyNet, TracerKilledWhileItServesFourThreads) {
-  std::mt19937 random(2);
-  for (int i = 0; i < 30 && !::testing::Test::HasFatalFailure(); ++i)
-    kill_at(std::uniform_int_distribution(100, 1500)(random), 4, 1000);
-}
 
 // ---------------------------------------------------------------- SIGTRAP that is the program's own
 
@@ -94,7 +40,7 @@ int status_after_dead_tracer(const std::function<void()>& before, const std::fun
   child.go();
   while (*stage == 0) std::this_thread::yield();
   Child tracer([&] {
-    trace(child.pid(), 0);
+    test::trace_calls(child.pid(), 0);
     return ::raise(SIGKILL);
   });
   tracer.go();

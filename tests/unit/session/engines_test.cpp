@@ -55,7 +55,7 @@ struct EnginesTest : ::testing::Test {
   }
 
   test::CollectingSink sink;
-  const probes::Overrides no_overrides;
+  const probes::Overrides no_overrides{};
   FunctionTable functions{sink, no_overrides};
   Engines engines{functions};
   NotedCapture fast{false}, slow{true};

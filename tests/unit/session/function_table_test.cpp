@@ -9,7 +9,7 @@ namespace {
 
 struct FunctionTableTest : ::testing::Test {
   test::CollectingSink sink;
-  const probes::Overrides no_overrides;
+  const probes::Overrides no_overrides{};
   FunctionTable table{sink, no_overrides};
   const probes::ProbePtr allocate = test::simple_probe("hipMalloc", 2), release = test::simple_probe("hipFree", 1);
 };

@@ -19,7 +19,7 @@ struct NeedsTest : ::testing::Test {
   Needs of(std::string_view symbol) const { return of(symbol, no_rules); }
 
   const probes::Catalogue catalogue;
-  const probes::Overrides no_rules;
+  const probes::Overrides no_rules{};
 };
 
 TEST_F(NeedsTest, AnAllocationNeedsTheAddressThatItGives) {

@@ -31,7 +31,7 @@ TEST(OrphanVerdictTest, ChildIsWaitedForAsLongAsItsMakerMayTellOfIt) {
 // Supervises a program of tests/tracees. Of the first child its maker's event is handled only after the child's own
 // stop and `looks` looks at what is left.
 struct OrphansTest : ::testing::Test {
-  const probes::Overrides no_overrides;
+  const probes::Overrides no_overrides{};
   const probes::Catalogue catalogue;
   test::CollectingSink sink;
   int status = -1;

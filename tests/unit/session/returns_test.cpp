@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPlaces = 20'000;  // tests/tracees/many_places.c
 
 struct ReturnsTest : ::testing::Test {
-  const probes::Overrides no_overrides;
+  const probes::Overrides no_overrides{};
   const probes::Catalogue catalogue;
   test::CollectingSink sink;
   std::uint64_t left_changed = 0;

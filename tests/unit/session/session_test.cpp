@@ -32,7 +32,7 @@ SessionOptions everything() {
 }
 
 struct SessionTest : ::testing::Test {
-  const probes::Overrides no_overrides;
+  const probes::Overrides no_overrides{};
   Supervised run(std::vector<std::string> argv, const std::string& runtime = "v6",
                  SessionOptions options = everything()) {
     return Supervised::run(std::move(argv), std::move(options), no_overrides, with_runtime(runtime));
@@ -182,7 +182,7 @@ TEST_F(SessionTest, FollowedChildHasSites) {
 
 // Supervises until `calls` are recorded, lets go, and then tells the program that it is enough; its wait status.
 int status_after_letting_go(const std::vector<std::string>& argv, std::size_t calls) {
-  const probes::Overrides no_overrides;
+  const probes::Overrides no_overrides{};
   LaunchedProgram::Command command{.argv = argv, .environment = with_runtime("v6")};
   auto launched = LaunchedProgram::fork_waiting(command);
   auto tracer = Tracer::create();
@@ -222,7 +222,7 @@ TEST(LetGo, WhileChildrenAndThreadsAreMade) {
 
 // A supervisor of its own is killed after some calls; the program is told then. Its wait status.
 int status_after_killed_supervisor(const std::vector<std::string>& argv, std::size_t calls) {
-  const probes::Overrides no_overrides;
+  const probes::Overrides no_overrides{};
   auto launched = LaunchedProgram::fork_waiting({.argv = argv, .environment = with_runtime("v6")});
   if (!launched) return -1;
   int ends[2];
