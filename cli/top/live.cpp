@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <ranges>
 
 #include "cli/table/text.hpp"
 #include "cli/top/end_signals.hpp"
@@ -53,8 +52,9 @@ Result<void> Live::begin() {
   update_view();
   if (!pid_) return {};
   const auto& processes = sampler_.history().now().processes;
-  const auto found = std::ranges::find(processes | std::views::reverse, *pid_, &ProcessSums::pid);
-  if (found == std::ranges::rend(processes))
+  const auto found =
+      std::find_if(processes.rbegin(), processes.rend(), [this](const ProcessSums& one) { return one.pid == *pid_; });
+  if (found == processes.rend())
     return fail(fmt::format("process {} is not in this recording", *pid_), {}, "fade-query processes");
   choice_.process = found->id;
   update_view();
