@@ -95,7 +95,7 @@ void Recording::keep_window(Session& session, std::int64_t now) {
 
 void Recording::now_and_then(Session& session, std::int64_t now) {
   keep_window(session, now);
-  sample(session, now);
+  if (sampling_ && recording_ && sampling_->is_due(now)) session.take_samples();
   session.tick(now);
   if (now - last_memory_look_ < kMemoryPeriod) return;
   last_memory_look_ = now;
@@ -107,12 +107,6 @@ std::chrono::milliseconds Recording::tick() const {
   constexpr std::int64_t kUsual = 50, kSecond = 1000;
   return std::chrono::milliseconds(
       options_.sample_hz ? std::clamp(kSecond / *options_.sample_hz, std::int64_t{1}, kUsual) : kUsual);
-}
-
-void Recording::sample(Session& session, std::int64_t now) {
-  if (!options_.sample_hz || !recording_ || now - last_samples_ < 1'000'000'000 / *options_.sample_hz) return;
-  last_samples_ = now;
-  session.take_samples();
 }
 
 // Reported once, at once: the following work may not come to its end.

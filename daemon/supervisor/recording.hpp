@@ -3,6 +3,7 @@
 #pragma once
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "session/session.hpp"
 #include "store/writer.hpp"
 #include "supervisor/call_cost.hpp"
+#include "supervisor/even_pace.hpp"
 #include "supervisor/recording_options.hpp"
 
 namespace fade {
@@ -23,7 +25,9 @@ namespace fade {
 class Recording {
  public:
   Recording(const RecordingOptions& options, const probes::Overrides& overrides, Coverage coverage)
-      : options_(options), overrides_(overrides), coverage_(std::move(coverage)) {}
+      : options_(options), overrides_(overrides), coverage_(std::move(coverage)) {
+    if (options.sample_hz) sampling_.emplace(1'000'000'000 / *options.sample_hz);
+  }
 
   // `kind`: run or attach. `command` is of process `pid`; its first word is the program.
   Result<void> open(std::string kind, std::vector<std::string> command, Pid pid);
@@ -51,7 +55,6 @@ class Recording {
   void look_after_memory();
   void watch_sensors(const KfdTopology& topology);
   void store_sensors(std::vector<GpuSample> samples);
-  void sample(Session& session, std::int64_t now);
 
   const RecordingOptions& options_;
   const probes::Overrides& overrides_;
@@ -64,7 +67,8 @@ class Recording {
   std::string database_;
   CostOfStops stop_;
   CostOfTaps taps_;
-  std::int64_t last_memory_look_ = 0, last_samples_ = 0;
+  std::int64_t last_memory_look_ = 0;
+  std::optional<EvenPace> sampling_;  // --sample
   bool recording_ = true, paused_ = false, runs_short_ = false;
 };
 
