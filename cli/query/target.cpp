@@ -71,7 +71,8 @@ bool names_file(const std::string& word) {
 tl::unexpected<Error> unknown_word(const std::string& name, const std::string& second) {
   const std::string shown = table::printable(name);
   const auto* const missing = std::ranges::find(kMissing, name, &Missing::word);
-  if (missing != std::end(kMissing)) return usage("fade has no report '" + shown + "'", {}, std::string(missing->nearest));
+  if (missing != std::end(kMissing))
+    return usage("fade has no report '" + shown + "'", {}, std::string(missing->nearest));
   if (!is_known_name(second))
     return usage("there is no report '" + shown + "'" + did_you_mean(name, known_names()), {},
                  "fade-query reports      lists them");
