@@ -135,10 +135,19 @@ std::string Nothing::unwatched() const {
   return is_partial ? fmt::format("{}, as far as fade saw: {}", report_.none, why) : std::string();
 }
 
+bool Nothing::was_recorded_with(const std::string& option) const {
+  const auto rows = named_rows(recording_, "SELECT options FROM sessions WHERE id = coalesce(:session, id)", session_);
+  return rows && !rows->empty() && std::ranges::all_of(*rows, [&](const NamedRow& row) {
+           return (" " + row.text("options") + " ").find(" " + option + " ") != std::string::npos;
+         });
+}
+
 std::string Nothing::reason() const {
   if (std::string text = filtered(); !text.empty()) return text;
   if (std::string text = unwatched(); !text.empty()) return text;
   if (report_.none.empty() || report_.record.empty()) return report_.none;
+  const std::string option = report_.record.substr(0, report_.record.find(' '));
+  if (was_recorded_with(option)) return fmt::format("{}, although it was recorded with {}", report_.none, option);
   return fmt::format("{}; record with fade-run {}", report_.none, report_.record);
 }
 

@@ -124,6 +124,13 @@ def test_kernels_have_their_time_on_the_gpu(build, recording):
         assert runs == launches and total // runs == mean and 0 < least <= mean <= most and least <= median <= most
 
 
+def test_no_time_although_times_were_asked(build, tmp_path):
+    """The runtime has no HSA here. Then the option is not the advice."""
+    database = tmp_path / "none.db"
+    subprocess.run([build.fade_run, "-q", "--gpu-times", "-o", database, "--", *build.command("gpu_work 5 1 1")], env=build.environment("v6"), check=True, timeout=60)
+    assert "no work of a GPU has a time, although it was recorded with --gpu-times" in asked(build, database, "gpu").stderr
+
+
 @pytest.mark.parametrize("report", ["gpu-work", "gpu-coverage", "gpu", "gpu-busy", "gpu-idle", "gpu-delays", "gpu-copies"])
 def test_reports_have_rows(build, recording, report):
     answer = asked(build, recording, report)
