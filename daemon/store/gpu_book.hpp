@@ -51,6 +51,8 @@ class GpuBook {
   GpuBook(sqlite::Db& db, Failure& failure, SessionRow session, BatchTable& rows);
 
   GpuKernels& kernels() { return kernels_; }
+  // Packets or times are recorded. They may be told later than waits for their work.
+  void watch() { is_watched_ = true; }
   // The frequency of the clock of times, in Hz.
   void frequency(ProcessId process, std::uint64_t hz);
   void work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal);
@@ -73,7 +75,9 @@ class GpuBook {
   void outer_known(GpuWork& work);
 
   // A call that waits for the GPU has returned.
-  void waited(ThreadRow thread, const GpuWaits::Wait& wait) { timeline_.waited(thread, wait); }
+  void waited(ThreadRow thread, const GpuWaits::Wait& wait) {
+    if (is_watched_) timeline_.waited(thread, wait);
+  }
 
   void keep_rows(bool on) { has_rows_ = on; }
   void end_timeline() {
@@ -127,7 +131,7 @@ class GpuBook {
   std::unordered_map<ProcessId, std::uint64_t> frequencies_;
   std::unordered_map<ProcessId, ProcessRow> process_rows_;
   std::unordered_map<ProcessRow, Count> counts_, counts_written_;
-  bool has_rows_ = true;
+  bool has_rows_ = true, is_watched_ = false;
   Write count_;
 };
 

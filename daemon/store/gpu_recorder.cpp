@@ -52,6 +52,7 @@ std::optional<GpuKind> kind_of_packet(std::span<const std::byte> packet) {
 
 void GpuRecorder::record(RecordedCall& call) {
   call.wanted = false;
+  books_.gpu.watch();
   const bool is_packet = call.function.hsa == HsaCall::Packet;
   if (!call.returned || (!is_packet && call.result != 0)) return;
   switch (call.function.hsa) {

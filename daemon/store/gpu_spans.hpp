@@ -57,6 +57,18 @@ class GpuSpans {
     }
   }
 
+  // Whether a span that ends in [from, until) has is_it(next): the span after it, or nullptr.
+  template <class IsIt>
+  bool has_end_within(std::int64_t from, std::int64_t until, const IsIt& is_it) const {
+    auto at = spans_.upper_bound(from);
+    if (at != spans_.begin()) --at;
+    for (; at != spans_.end() && at->second.end < until; ++at) {
+      const auto next = std::next(at);
+      if (at->second.end >= from && is_it(next == spans_.end() ? nullptr : &next->second)) return true;
+    }
+    return false;
+  }
+
   const Map& all() const { return spans_; }
   std::int64_t middle() const {
     return std::next(spans_.begin(), static_cast<std::ptrdiff_t>(spans_.size() / 2))->first;

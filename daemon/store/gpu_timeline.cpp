@@ -49,6 +49,21 @@ std::int64_t GpuTimeline::add(const Work& work) {
   return newly;
 }
 
+void GpuTimeline::waited(ThreadRow thread, const GpuWaits::Wait& wait) {
+  waits_.add(thread, wait);
+  if (waits_.is_full())
+    waits_.forget([&](ThreadRow other, const GpuWaits::Wait& old) { return is_explaining(other, old); });
+}
+
+// An idle time that is not final yet begins in that wait, and the thread put the next work to run, if there is one.
+bool GpuTimeline::is_explaining(ThreadRow thread, const GpuWaits::Wait& wait) const {
+  return std::ranges::any_of(devices_, [&](const auto& device) {
+    return device.second.spans[kAll].has_end_within(wait.entry, wait.exit, [&](const GpuSpans::Span* next) {
+      return next == nullptr || next->first.thread == thread;
+    });
+  });
+}
+
 std::int64_t GpuTimeline::cover(const Key& key, Device& device, Part part, const Work& work) {
   std::int64_t out = 0;
   device.spans[part].add(std::max(work.start, device.horizon), work.end, work.edge,
@@ -88,10 +103,11 @@ GpuTimeline::Idle GpuTimeline::idle_between(const GpuSpans::Map::value_type& bef
 
 // A launch follows another back to back if the host needed less time between them than for the launch itself.
 GpuTimeline::Cause GpuTimeline::cause_of(std::int64_t begin, const GpuEdge& before, const GpuEdge& after,
-                                         const GpuWaits::Wait* wait) {
+                                         const GpuWaits::Wait* wait) const {
   if (after.at == 0) return Cause::Unknown;
   if (after.at <= begin) return Cause::Queued;
   if (wait) return wait->is_copy ? Cause::Copy : Cause::Sync;
+  if (!waits_.is_known(after.thread, begin)) return Cause::Unknown;
   const bool same_thread = after.thread == before.thread && after.call != 0 && before.call != 0;
   if (same_thread && (after.call == before.call || after.entry - before.exit < after.exit - after.entry))
     return Cause::Launch;

@@ -155,6 +155,45 @@ TEST_F(GpuIdleCauses, AWaitOfAnotherThreadIsNone) {
   EXPECT_THAT(causes(), ElementsAre("host|1|800"));
 }
 
+// As many rounds as no bounded list of waits holds: in each a launch, the wait for it, and a wait for nothing.
+TEST_F(GpuIdleCauses, OfManyRoundsAreTheWaits) {
+  constexpr std::int64_t kRounds = 100'000;
+  for (std::int64_t i = 0; i < kRounds; ++i) {
+    const std::int64_t at = 10'000 * (i + 1);
+    kernel(at + 150, at + 1'000, by(3 * i + 1, at + 100, at + 200));
+    timeline->waited(1, {.entry = at + 300, .exit = at + 1'100, .is_copy = false, .call = CallRow::of(3 * i + 2)});
+    timeline->waited(1, {.entry = at + 1'200, .exit = at + 1'300, .is_copy = false, .call = CallRow::of(3 * i + 3)});
+  }
+  EXPECT_THAT(rows("SELECT cause, n FROM gpu_gap_"), ElementsAre("sync|99999"));
+}
+
+TEST_F(GpuIdleCauses, OfManyThreadsAreTheWaits) {
+  constexpr std::int64_t kThreads = 70'000;
+  for (std::int64_t i = 1; i <= kThreads; ++i) {
+    GpuEdge edge = by(2 * i, 100 * i, 100 * i + 9);
+    edge.thread = ThreadRow::of(i);
+    kernel(100 * i + 10, 100 * i + 40, edge);
+    timeline->waited(ThreadRow::of(i + 1), {.entry = 100 * i + 20, .exit = 100 * i + 50, .call = CallRow::of(2 * i + 1)});
+  }
+  EXPECT_THAT(rows("SELECT cause, n FROM gpu_gap_"), ElementsAre("sync|69999"));
+}
+
+TEST_F(GpuIdleCauses, AreNotKnownWhereWaitsWereForgotten) {
+  timeline->waited(1, {.entry = 300, .exit = 1'100, .is_copy = false, .call = 2});
+  for (std::int64_t i = 1; i <= 200'000; ++i)
+    timeline->waited(1, {.entry = 10'000 * i, .exit = 10'000 * i + 9, .is_copy = false, .call = 3});
+  kernel(150, 1'000, by(1, 100, 200));
+  kernel(1'800, 2'000, by(4, 1'700, 1'750));
+  EXPECT_THAT(causes(), ElementsAre("unknown|1|800"));
+}
+
+TEST_F(GpuIdleCauses, AreKnownThoughTheWorkIsToldLate) {
+  timeline->waited(1, {.entry = 300, .exit = 1'100, .is_copy = false, .call = 2});
+  kernel(150, 1'000, by(1, 100, 200));
+  kernel(1'800, 2'000, by(3, 1'700, 1'750));
+  EXPECT_THAT(causes(), ElementsAre("sync|1|800"));
+}
+
 TEST_F(GpuIdleCauses, AreNotKnownWithoutACall) {
   kernel(100, 200);
   kernel(300, 400);
