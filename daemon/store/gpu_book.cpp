@@ -8,7 +8,7 @@ namespace fade::store {
 namespace {
 
 constexpr std::uint64_t kGigahertz = 1'000'000'000;
-constexpr std::size_t kMostSignals = 200'000, kMostOuters = 200'000;
+constexpr std::size_t kMostSignals = 200'000, kMostOuters = 200'000, kMostThreads = 200'000;
 constexpr std::size_t kMostOpen = 4'096;  // of one signal
 // The clocks of GPU and host are compared now and then by the driver, and drift in between.
 constexpr std::int64_t kClockError = 1'000'000;
@@ -96,6 +96,11 @@ std::vector<std::shared_ptr<GpuWork>> GpuBook::take_of(CallId outer) {
   return node ? std::move(node.mapped()) : std::vector<std::shared_ptr<GpuWork>>();
 }
 
+std::int64_t GpuBook::placed(ThreadRow thread, std::int64_t exit) {
+  if (placed_.size() >= kMostThreads) placed_.clear();
+  return std::exchange(placed_[thread], exit);
+}
+
 void GpuBook::outer_known(GpuWork& work) {
   work.has_outer = true;
   if (work.time) write(work);
@@ -123,7 +128,7 @@ void GpuBook::add_up(const GpuWork& work) {
                                             .is_copy = work.kind == GpuKind::Copy,
                                             .start = start,
                                             .end = end,
-                                            .edge = {work.call, work.thread, work.at, work.entry, work.exit}});
+                                            .edge = {work.call, work.thread, work.at, work.entry, work.exit, work.previous}});
   if (work.is_first) call_sums_.delay(work.process, work.kernel, work.stream, start - work.entry);
   if (work.kind == GpuKind::Copy) call_sums_.copy(work.process, work.device, work.direction, end - start, work.bytes);
   if (work.step != 0) call_sums_.step(work.step, end - start, newly);

@@ -17,6 +17,7 @@ class GpuWaits {
     std::int64_t entry = 0, exit = 0;
     bool is_copy = false;
     CallRow call = 0;
+    DeviceRow device = 0;  // that it waited for; 0: not known
     };
 
   // In the order of their returns.

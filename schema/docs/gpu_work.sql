@@ -94,9 +94,9 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_gaps', 'device', 'integer', '', 'ordinal of the device, NULL: not known'),
 ('gpu_gaps', 'cause', 'text', '', 
  'queued: the next work had been put to run before. When the work before ended, the thread that '
- || 'put the next one to run was in a copy, or waited in another call (sync); it launched right '
- || 'after the launch before (launch); or did something else (host). unknown: the next work is tied '
- || 'to no call'),
+ || 'put the next one to run was in a copy, or waited in another call (sync); it was in that launch, or began it '
+ || 'right after its own launch before (launch); or did something else (host). unknown: the next work is tied '
+ || 'to no call, or that thread waited for another device'),
 ('gpu_gaps', 'n', 'integer', '', 'how many'),
 ('gpu_gaps', 'total_ns', 'integer', 'ns', 'all of them'),
 ('gpu_gaps', 'max_ns', 'integer', 'ns', 'the longest'),

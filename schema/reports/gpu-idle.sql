@@ -1,7 +1,7 @@
 -- The longest times without work of a GPU, and what the host did meanwhile
 -- about: Between two works of a device, on whatever queue. At most a hundred of each device are kept. The host is the thread that put the next work to run.
--- about: cause: launch: it launched one work right after the other; sync, copy: it had waited for the GPU in such a call; host: it did something else;
--- about: queued: the next work had been put to run before; unknown: the next work is tied to no call.
+-- about: cause: launch: it was in that launch, or began it right after its launch before; sync, copy: it had waited for the GPU in such a call; host: it did something else;
+-- about: queued: the next work had been put to run before; unknown: the next work is tied to no call, or the host waited for another device.
 -- sort: -duration_ns
 -- limit: 20
 -- leave: end_ns pid before asked_ns during_percent after
