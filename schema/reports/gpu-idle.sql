@@ -30,7 +30,7 @@ meant AS MATERIALIZED (
   FROM mine i JOIN call_ c ON c.id = i.after_call_id),
 meanwhile AS (
   SELECT m.process_id, m.device, m.start, m."end", c.id, c.fn, c.ts, c.dur
-  FROM meant m CROSS JOIN call_ c ON c.id BETWEEN m.low AND m.high AND c.thread = m.thread AND c.up IS NULL
+  FROM meant m CROSS JOIN call_ c ON c.id BETWEEN m.low AND m.high AND +c.thread = m.thread AND c.up IS NULL
   UNION
   SELECT m.process_id, m.device, m.start, m."end", c.id, c.fn, c.ts, c.dur
   FROM meant m JOIN call_ c ON c.id = m.wait_call_id AND c.up IS NULL),
