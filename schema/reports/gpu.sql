@@ -39,6 +39,6 @@ SELECT b.pid, b.device, b.first AS first_ns, b.duration AS duration_ns,
        coalesce(max(g.max_ns), 0) AS max_idle_ns,
        (SELECT c.untimed + c.unread FROM gpu_coverage c WHERE c.process_id = b.process_id) AS untimed, b.late
 FROM gpu_busy b
-LEFT JOIN gpu_gaps g ON g.process_id = b.process_id AND g.device IS b.device
+LEFT JOIN gpu_gaps g ON g.process_id = b.process_id AND g.device_id = b.device_id
 WHERE true /*? AND b.session = :session */ /*? AND b.pid = :pid */ /*? AND b.device = :device */
-GROUP BY b.process_id, b.device
+GROUP BY b.process_id, b.device_id

@@ -11,6 +11,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 // Device 0 of process 1 was used for 2 s, 1.2 s of them busy; 0.1 s of copies without a kernel.
@@ -27,7 +28,7 @@ class GpuFindings : public testing::Test {
     auto db = Database::open(path);
     EXPECT_TRUE(db) << db.error().text();
     auto value = db->one(
-        "SELECT coalesce(group_concat(finding || ' ' || device || ': ' || text, char(10)), '') FROM findings WHERE "
+        "SELECT coalesce(group_concat(finding || ' ' || coalesce(device, 'none') || ': ' || text, char(10)), '') FROM findings WHERE "
         "finding GLOB 'gpu-idle-*' OR finding = 'tiny-kernels'");
     EXPECT_TRUE(value) << value.error().text();
     return value ? table::raw_text(*value) : "";
@@ -72,6 +73,16 @@ TEST_F(GpuFindings, BoundByCopies) {
 TEST_F(GpuFindings, BoundByTheHost) {
   EXPECT_THAT(found(gap("host", 20, 500)), StartsWith("gpu-idle-host 0: 20 times"));
   EXPECT_EQ(found(gap("host", 20, 100)), "");
+}
+
+// Work without a call and work of a device without a number are two devices whose ordinal is not known.
+TEST_F(GpuFindings, DevicesWithoutAnOrdinalAreNotOne) {
+  const std::string change =
+      "INSERT INTO device_ VALUES (77, 1, -1, NULL, NULL, NULL, NULL, NULL);"
+      "INSERT INTO gpu_span_ VALUES (1, 0, 0, 2000000000, 1900000000, 1900000000, 0, 990, 50000, 0),"
+      " (1, 77, 0, 2000000000, 1200000000, 1100000000, 0, 990, 50000, 0);"
+      "INSERT INTO gpu_gap_ VALUES (1, 77, 'host', 20, 500000000, 2000000);";
+  EXPECT_THAT(found(change), AllOf(StartsWith("gpu-idle-host none: 20 times"), Not(HasSubstr("\n"))));
 }
 
 TEST_F(GpuFindings, IdleTimesWithQueuedWorkAreNotOfTheHost) {
