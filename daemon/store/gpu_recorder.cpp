@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -32,9 +31,10 @@ std::span<const std::byte> bytes_given(const RecordedCall& call, std::size_t ind
   return piece ? piece->bytes : std::span<const std::byte>();
 }
 
-std::int64_t capped(std::uint64_t bytes) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max()));
-}
+// More than any memory has. A size comes from the program, and sums of sizes must not overflow.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 42;
+
+std::int64_t capped(std::uint64_t bytes) { return static_cast<std::int64_t>(std::min(bytes, kMostBytes)); }
 
 // A processed packet may have lost its type; only a kernel has an object where a barrier may have a fourth dependency.
 std::optional<GpuKind> kind_of_packet(std::span<const std::byte> packet) {

@@ -18,7 +18,7 @@ class GpuWaits {
     bool is_copy = false;
     CallRow call = 0;
     DeviceRow device = 0;  // that it waited for; 0: not known
-    };
+  };
 
   // In the order of their returns.
   void add(ThreadRow thread, const Wait& wait) {

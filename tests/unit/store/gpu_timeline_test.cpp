@@ -190,7 +190,8 @@ TEST_F(GpuIdleCauses, OfManyThreadsAreTheWaits) {
     GpuEdge edge = by(2 * i, 100 * i, 100 * i + 9);
     edge.thread = ThreadRow::of(i);
     kernel(100 * i + 10, 100 * i + 40, edge);
-    timeline->waited(ThreadRow::of(i + 1), {.entry = 100 * i + 20, .exit = 100 * i + 50, .call = CallRow::of(2 * i + 1)});
+    timeline->waited(ThreadRow::of(i + 1),
+                     {.entry = 100 * i + 20, .exit = 100 * i + 50, .call = CallRow::of(2 * i + 1)});
   }
   EXPECT_THAT(rows("SELECT cause, n FROM gpu_gap_"), ElementsAre("sync|69999"));
 }
