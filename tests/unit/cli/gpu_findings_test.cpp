@@ -2,9 +2,12 @@
 // a side on which it is not made.
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "cli/query/database.hpp"
 #include "cli/query_seed.hpp"
 #include "cli/table/formats.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
@@ -28,7 +31,8 @@ class GpuFindings : public testing::Test {
     auto db = Database::open(path);
     EXPECT_TRUE(db) << db.error().text();
     auto value = db->one(
-        "SELECT coalesce(group_concat(finding || ' ' || coalesce(device, 'none') || ': ' || text, char(10)), '') FROM findings WHERE "
+        "SELECT coalesce(group_concat(finding || ' ' || coalesce(device, 'none') || ': ' || text, char(10)), '') FROM "
+        "findings WHERE "
         "finding GLOB 'gpu-idle-*' OR finding = 'tiny-kernels'");
     EXPECT_TRUE(value) << value.error().text();
     return value ? table::raw_text(*value) : "";
@@ -101,6 +105,14 @@ TEST_F(GpuFindings, KernelsThatAreShorterThanTheirLaunch) {
   EXPECT_EQ(found(cost + launched(6'000) + "UPDATE gpu_span_ SET n = 500, median = 2000;"), "");
 }
 
+TEST_F(GpuFindings, LaunchesThatFadeMadeSlowAreNotSlow) {
+  const std::string launched =
+      "UPDATE process_use_ SET launches = iif(sec = 0, 1000, 0) WHERE process = 1;"
+      "UPDATE call_stat_ SET n = 1000, total = 6000000 WHERE fn = 4; UPDATE gpu_span_ SET n = 5000, median = 2000;";
+  EXPECT_THAT(found(own(2) + launched), HasSubstr("needed at least 4.0 us for each"));
+  EXPECT_EQ(found(own(4) + launched), "");
+}
+
 TEST_F(GpuFindings, ALaunchThatCannotBeToldFromFadesCostIsNone) {
   EXPECT_EQ(found(own(0) + "UPDATE call_cost_ SET least = 1000000; UPDATE gpu_span_ SET n = 5000, median = 1;"), "");
 }
@@ -109,6 +121,25 @@ TEST_F(GpuFindings, TellThatTheRecordingBeganLater) {
   EXPECT_THAT(found(gap("host", 20, 500) + "INSERT INTO lifecycle_ (session, process, ts, kind, value, detail) VALUES "
                                            "(1, 1, 3000000000, 'attach', 0, '');"),
               HasSubstr("The recording began"));
+}
+
+// Columns of 1.43 s: a steady load is steady in the plot, too.
+TEST(GpuColumns, ShareTheSecondsBetweenThem) {
+  TemporaryDirectory directory;
+  const std::string path = make_recording(directory, "fade-busy.db");
+  execute(path,
+          "WITH RECURSIVE s(sec) AS (VALUES (3) UNION ALL SELECT sec + 1 FROM s WHERE sec < 12) "
+          "INSERT INTO gpu_busy_ SELECT 1, 1, sec, 900000000, 900000000, 0 FROM s;");
+  std::string sql(schema::page_sql("gpu_columns"));
+  for (const auto& [name, number] :
+       std::map<std::string, std::string>{{":first", "3000000000"}, {":width", "7"}, {":span", "10000000000"}})
+    for (std::size_t at = sql.find(name); at != std::string::npos; at = sql.find(name))
+      sql.replace(at, name.size(), number);
+  auto db = Database::open(path);
+  ASSERT_TRUE(db) << db.error().text();
+  auto value = db->one("SELECT group_concat(CAST(busy AS INTEGER)) FROM (" + sql + ")");
+  ASSERT_TRUE(value) << value.error().text();
+  EXPECT_EQ(table::raw_text(*value), "90,90,90,90,90,90,90");
 }
 
 }  // namespace
