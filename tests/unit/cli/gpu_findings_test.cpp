@@ -105,12 +105,13 @@ TEST_F(GpuFindings, KernelsThatAreShorterThanTheirLaunch) {
   EXPECT_EQ(found(cost + launched(6'000) + "UPDATE gpu_span_ SET n = 500, median = 2000;"), "");
 }
 
+// The launches of two threads took 12 ms.
 TEST_F(GpuFindings, LaunchesThatFadeMadeSlowAreNotSlow) {
   const std::string launched =
       "UPDATE process_use_ SET launches = iif(sec = 0, 1000, 0) WHERE process = 1;"
       "UPDATE call_stat_ SET n = 1000, total = 6000000 WHERE fn = 4; UPDATE gpu_span_ SET n = 5000, median = 2000;";
-  EXPECT_THAT(found(own(2) + launched), HasSubstr("needed at least 4.0 us for each"));
-  EXPECT_EQ(found(own(4) + launched), "");
+  EXPECT_THAT(found(own(2) + launched), HasSubstr("needed at least 10.0 us for each"));
+  EXPECT_EQ(found(own(7) + launched), "");
 }
 
 TEST_F(GpuFindings, ALaunchThatCannotBeToldFromFadesCostIsNone) {
