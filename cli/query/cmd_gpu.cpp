@@ -44,17 +44,17 @@ std::string busy_words(const Context& context, const NamedRow& gpu) {
   return out;
 }
 
-// "idle 15.2 s: 9.10 s after launches one after the other, 6.10 s after the host had waited"
+// "idle 15.2 s: 9.10 s while the thread of the next work launched, 6.10 s after the host had waited in a copy"
 std::string idle_words(const Context& context, const NamedRow& gpu) {
   struct Cause {
     std::string_view column, words;
   };
-  constexpr Cause kCauses[] = {{"launch_idle_ns", "while the host launched one work after the other"},
+  constexpr Cause kCauses[] = {{"launch_idle_ns", "while the thread of the next work launched"},
                                {"sync_idle_ns", "after the host had waited in a synchronising call"},
                                {"copy_idle_ns", "after the host had waited in a copy"},
-                               {"host_idle_ns", "while the host did something else"},
+                               {"host_idle_ns", "while the thread of the next work did something else"},
                                {"queued_ns", "with work queued"},
-                               {"unknown_ns", "before work that is tied to no call"}};
+                               {"unknown_ns", "of unknown cause"}};
   std::vector<Cause> causes;
   for (const Cause& cause : kCauses)
     if (gpu.number(cause.column) > 0) causes.push_back(cause);

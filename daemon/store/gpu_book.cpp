@@ -7,8 +7,10 @@
 namespace fade::store {
 namespace {
 
+using Wide = __int128;
+
 constexpr std::uint64_t kGigahertz = 1'000'000'000;
-constexpr std::size_t kMostSignals = 200'000, kMostOuters = 200'000;
+constexpr std::size_t kMostSignals = 200'000, kMostOuters = 200'000, kMostThreads = 200'000;
 constexpr std::size_t kMostOpen = 4'096;  // of one signal
 // The clocks of GPU and host are compared now and then by the driver, and drift in between.
 constexpr std::int64_t kClockError = 1'000'000;
@@ -39,16 +41,14 @@ void GpuBook::frequency(ProcessId process, std::uint64_t hz) {
   if (hz != 0) frequencies_[process] = hz;
 }
 
-// The clock is CLOCK_BOOTTIME, counted at its frequency; where none was told, in ns.
+// The clock is CLOCK_BOOTTIME, counted at its frequency; where none was told, in ns. The program tells both, so a time
+// may be larger than any of fade's own.
 std::optional<GpuSpan> GpuBook::session_time(const Told& told) const {
   const auto known = frequencies_.find(told.process_id);
   const std::uint64_t hz = known == frequencies_.end() ? kGigahertz : known->second;
-  const auto ns = [&](std::uint64_t ticks) {
-    return static_cast<std::int64_t>(static_cast<unsigned __int128>(ticks) * kGigahertz / hz) - boot_ns_;
-  };
-  if (told.start == 0 || told.end < told.start) return std::nullopt;
-  const GpuSpan out{ns(told.start), ns(told.end)};
-  return out.end > told.asked + kClockError ? std::nullopt : std::optional(out);
+  const auto ns = [&](std::uint64_t ticks) { return static_cast<Wide>(ticks) * kGigahertz / hz - boot_ns_; };
+  if (told.start == 0 || told.end < told.start || ns(told.end) > told.asked + kClockError) return std::nullopt;
+  return GpuSpan{static_cast<std::int64_t>(ns(told.start)), static_cast<std::int64_t>(ns(told.end))};
 }
 
 void GpuBook::work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal) {
@@ -96,6 +96,11 @@ std::vector<std::shared_ptr<GpuWork>> GpuBook::take_of(CallId outer) {
   return node ? std::move(node.mapped()) : std::vector<std::shared_ptr<GpuWork>>();
 }
 
+std::int64_t GpuBook::placed(ThreadRow thread, std::int64_t exit) {
+  if (placed_.size() >= kMostThreads) placed_.clear();
+  return std::exchange(placed_[thread], exit);
+}
+
 void GpuBook::outer_known(GpuWork& work) {
   work.has_outer = true;
   if (work.time) write(work);
@@ -117,13 +122,14 @@ void GpuBook::write(const GpuWork& work) {
 // A barrier is no work: it only waits.
 void GpuBook::add_up(const GpuWork& work) {
   const auto [start, end] = *work.time;
-  const std::int64_t newly = timeline_.add({.process = work.process,
-                                            .device = work.device,
-                                            .is_kernel = work.kind == GpuKind::Kernel,
-                                            .is_copy = work.kind == GpuKind::Copy,
-                                            .start = start,
-                                            .end = end,
-                                            .edge = {work.call, work.thread, work.at, work.entry, work.exit}});
+  const std::int64_t newly =
+      timeline_.add({.process = work.process,
+                     .device = work.device,
+                     .is_kernel = work.kind == GpuKind::Kernel,
+                     .is_copy = work.kind == GpuKind::Copy,
+                     .start = start,
+                     .end = end,
+                     .edge = {work.call, work.thread, work.at, work.entry, work.exit, work.previous}});
   if (work.is_first) call_sums_.delay(work.process, work.kernel, work.stream, start - work.entry);
   if (work.kind == GpuKind::Copy) call_sums_.copy(work.process, work.device, work.direction, end - start, work.bytes);
   if (work.step != 0) call_sums_.step(work.step, end - start, newly);

@@ -39,6 +39,7 @@ struct GpuWork {  // one row of gpu_work_, and the state until it is written
   DeviceRow device = 0;
   std::int64_t bytes = 0;
   std::int64_t entry = 0, exit = 0;              // of the outer call; 0: not known
+  std::int64_t previous = 0;                     // exit of the call before it that put work to run; 0: none
   StepRow step = 0;                              // of the program, in which that call was made
   std::int64_t direction = copy_kind::kUnknown;  // of a copy
   bool is_first = false;                         // kernel of its launch
@@ -51,6 +52,9 @@ class GpuBook {
   GpuBook(sqlite::Db& db, Failure& failure, SessionRow session, BatchTable& rows);
 
   GpuKernels& kernels() { return kernels_; }
+  // Packets or times are recorded. They may be told later than waits for their work.
+  void watch() { is_watched_ = true; }
+  bool is_watched() const { return is_watched_; }
   // The frequency of the clock of times, in Hz.
   void frequency(ProcessId process, std::uint64_t hz);
   void work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal);
@@ -71,6 +75,9 @@ class GpuBook {
   // The work that was put to run in that call; it is the caller's to complete, then goes to outer_known().
   std::vector<std::shared_ptr<GpuWork>> take_of(CallId outer);
   void outer_known(GpuWork& work);
+
+  // A call has put work to run. Returns the exit of the one before it of that thread; 0: none.
+  std::int64_t placed(ThreadRow thread, std::int64_t exit);
 
   // A call that waits for the GPU has returned.
   void waited(ThreadRow thread, const GpuWaits::Wait& wait) { timeline_.waited(thread, wait); }
@@ -126,8 +133,9 @@ class GpuBook {
   std::unordered_map<CallId, std::vector<std::shared_ptr<GpuWork>>> by_outer_;
   std::unordered_map<ProcessId, std::uint64_t> frequencies_;
   std::unordered_map<ProcessId, ProcessRow> process_rows_;
+  std::unordered_map<ThreadRow, std::int64_t> placed_;
   std::unordered_map<ProcessRow, Count> counts_, counts_written_;
-  bool has_rows_ = true;
+  bool has_rows_ = true, is_watched_ = false;
   Write count_;
 };
 

@@ -29,7 +29,12 @@ GpuKernels::GpuKernels(sqlite::Db& db, Failure& failure)
     : last_kernel_(last_row<GpuKernelRow>(db, "gpu_kernel_")),
       kernel_(db, failure, "INSERT INTO gpu_kernel_ (id, process, object) VALUES (?,?,?)"),
       name_(db, failure, "UPDATE gpu_kernel_ SET name = ?2, demangled = ?3 WHERE id = ?1"),
-      launched_(db, failure, "UPDATE gpu_kernel_ SET kernel = ?2 WHERE id = ?1") {}
+      launched_(db, failure, "UPDATE gpu_kernel_ SET kernel = ?2 WHERE id = ?1"),
+      name_launched_(
+          db, failure,
+          "UPDATE kernel_ SET (name, demangled) = (SELECT name, demangled FROM gpu_kernel_ WHERE id = ?1) "
+          "WHERE id = ?2 AND name GLOB '0x[0-9a-f]*' AND EXISTS (SELECT 1 FROM gpu_kernel_ WHERE id = ?1 AND "
+          "name IS NOT NULL)") {}
 
 void GpuKernels::symbol(ProcessId process, std::uint64_t symbol, std::string name) {
   if (name.ends_with(kDescriptor)) name.resize(name.size() - kDescriptor.size());
@@ -64,6 +69,7 @@ void GpuKernels::launched(Kernel& kernel, KernelRow launched) {
   if (kernel.is_launched) return;
   kernel.is_launched = true;
   launched_(kernel.row, launched);
+  name_launched_(kernel.row, launched);
 }
 
 std::int64_t GpuKernels::queue(ProcessId process, std::uint64_t address) {

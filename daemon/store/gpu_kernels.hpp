@@ -24,7 +24,7 @@ class GpuKernels {
   void symbol(ProcessId process, std::uint64_t symbol, std::string name);
   void object(ProcessRow row, ProcessId process, std::uint64_t symbol, std::uint64_t object);
   Kernel& kernel(ProcessRow row, ProcessId process, std::uint64_t object);
-  // `kernel`: of the launch that put only this packet.
+  // `launched`: of the launch that put only this packet. It has the name of the symbol if it had none.
   void launched(Kernel& kernel, KernelRow launched);
   // Its number among the queues of the process.
   std::int64_t queue(ProcessId process, std::uint64_t address);
@@ -39,7 +39,7 @@ class GpuKernels {
 
   std::unordered_map<ProcessId, OfProcess> processes_;
   GpuKernelRow last_kernel_;
-  Write kernel_, name_, launched_;
+  Write kernel_, name_, launched_, name_launched_;
 };
 
 }  // namespace fade::store

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -32,9 +31,10 @@ std::span<const std::byte> bytes_given(const RecordedCall& call, std::size_t ind
   return piece ? piece->bytes : std::span<const std::byte>();
 }
 
-std::int64_t capped(std::uint64_t bytes) {
-  return static_cast<std::int64_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::int64_t>::max()));
-}
+// More than any memory has. A size comes from the program, and sums of sizes must not overflow.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 42;
+
+std::int64_t capped(std::uint64_t bytes) { return static_cast<std::int64_t>(std::min(bytes, kMostBytes)); }
 
 // A processed packet may have lost its type; only a kernel has an object where a barrier may have a fourth dependency.
 std::optional<GpuKind> kind_of_packet(std::span<const std::byte> packet) {
@@ -52,6 +52,7 @@ std::optional<GpuKind> kind_of_packet(std::span<const std::byte> packet) {
 
 void GpuRecorder::record(RecordedCall& call) {
   call.wanted = false;
+  books_.gpu.watch();
   const bool is_packet = call.function.hsa == HsaCall::Packet;
   if (!call.returned || (!is_packet && call.result != 0)) return;
   switch (call.function.hsa) {
@@ -169,15 +170,33 @@ void GpuRecorder::place(const RecordedCall& call, std::span<const std::shared_pt
   const probes::Kind kind = call.view.probe.kind;
   const std::int64_t direction = kind == probes::Kind::Copy ? copies_.direction_of(call) : copy_kind::kUnknown;
   const StepRow step = books_.steps.open_step(call.process, call.thread.row);
+  const std::int64_t previous = books_.gpu.placed(call.thread.row, call.end);
   bool is_first = kind != probes::Kind::Copy && kind != probes::Kind::Set;
   for (const auto& work : works) {
     work->entry = call.at;
     work->exit = call.end;
+    work->previous = previous;
     work->step = step;
     work->direction = direction;
     if (work->kind != GpuKind::Kernel) continue;
     work->is_first = std::exchange(is_first, false);
   }
+}
+
+void GpuRecorder::waited(const RecordedCall& call) {
+  if (!books_.gpu.is_watched()) return;
+  const probes::Probe& probe = call.view.probe;
+  books_.gpu.waited(call.thread.row, {.entry = call.at,
+                                      .exit = call.end,
+                                      .is_copy = probe.kind == probes::Kind::Copy,
+                                      .call = call.call,
+                                      .device = device_waited_for(call)});
+}
+
+DeviceRow GpuRecorder::device_waited_for(const RecordedCall& call) {
+  const StreamBook::Stream* stream = streams_.used(call, call.view.value(Role::Stream));
+  if (stream) return stream->device;
+  return call.view.probe.symbol == "hipDeviceSynchronize" ? streams_.device_of(call) : DeviceRow(0);
 }
 
 // A launch of one kernel tells which one it is, also if that was loaded before fade came.

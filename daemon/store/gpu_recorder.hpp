@@ -19,7 +19,11 @@ class GpuRecorder {
     if (books_.gpu.waits_for(call.record.id)) complete_work(call);
   }
 
+  // A call that waits for the GPU has returned.
+  void waited(const RecordedCall& call);
+
  private:
+  DeviceRow device_waited_for(const RecordedCall& call);
   void packets(const RecordedCall& call);
   void packet(const RecordedCall& call, std::span<const std::byte> bytes);
   void copy(const RecordedCall& call, std::int64_t bytes, std::size_t signal);

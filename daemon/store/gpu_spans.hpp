@@ -17,6 +17,7 @@ struct GpuEdge {
   ThreadRow thread = 0;
   std::int64_t at = 0;               // when it was put to run
   std::int64_t entry = 0, exit = 0;  // of the call
+  std::int64_t previous = 0;         // exit of the last call of that thread before it that put work to run
 };
 
 class GpuSpans {
@@ -55,6 +56,18 @@ class GpuSpans {
       final(*first, *next);
       spans_.erase(first);
     }
+  }
+
+  // Whether a span that ends in [from, until) has is_it(next): the span after it, or nullptr.
+  template <class IsIt>
+  bool has_end_within(std::int64_t from, std::int64_t until, const IsIt& is_it) const {
+    auto at = spans_.upper_bound(from);
+    if (at != spans_.begin()) --at;
+    for (; at != spans_.end() && at->second.end < until; ++at) {
+      const auto next = std::next(at);
+      if (at->second.end >= from && is_it(next == spans_.end() ? nullptr : &next->second)) return true;
+    }
+    return false;
   }
 
   const Map& all() const { return spans_; }

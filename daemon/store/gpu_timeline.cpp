@@ -45,8 +45,23 @@ std::int64_t GpuTimeline::add(const Work& work) {
   cover(key, device, work.is_copy ? kCopies : kKernels, work);
   const std::int64_t newly = cover(key, device, kAll, work);
   for (const GpuSpans& spans : device.spans)
-    if (spans.all().size() > kMostSpans) forget(device, spans.middle());
+    if (spans.all().size() > kMostSpans) forget(key, device, spans.middle());
   return newly;
+}
+
+void GpuTimeline::waited(ThreadRow thread, const GpuWaits::Wait& wait) {
+  waits_.add(thread, wait);
+  if (waits_.is_full())
+    waits_.forget([&](ThreadRow other, const GpuWaits::Wait& old) { return is_explaining(other, old); });
+}
+
+// An idle time that is not final yet begins in that wait, and the thread put the next work to run, if there is one.
+bool GpuTimeline::is_explaining(ThreadRow thread, const GpuWaits::Wait& wait) const {
+  return std::ranges::any_of(devices_, [&](const auto& device) {
+    return device.second.spans[kAll].has_end_within(wait.entry, wait.exit, [&](const GpuSpans::Span* next) {
+      return next == nullptr || next->first.thread == thread;
+    });
+  });
 }
 
 std::int64_t GpuTimeline::cover(const Key& key, Device& device, Part part, const Work& work) {
@@ -69,33 +84,46 @@ void GpuTimeline::add_seconds(const Key& key, Part part, std::int64_t from, std:
   }
 }
 
-void GpuTimeline::forget(Device& device, std::int64_t until) {
+void GpuTimeline::forget(const Key& key, Device& device, std::int64_t until) {
   device.horizon = std::max(device.horizon, until);
-  device.spans[kAll].forget(
-      device.horizon, [&](const auto& before, const auto& after) { take(device.ended, idle_between(before, after)); });
+  device.spans[kAll].forget(device.horizon, [&](const auto& before, const auto& after) {
+    take(device.ended, idle_between(key, before, after));
+  });
   for (const Part part : {kKernels, kCopies})
     device.spans[part].forget(device.horizon, [](const auto&, const auto&) {});
 }
 
-GpuTimeline::Idle GpuTimeline::idle_between(const GpuSpans::Map::value_type& before,
+GpuTimeline::Idle GpuTimeline::idle_between(const Key& key, const GpuSpans::Map::value_type& before,
                                             const GpuSpans::Map::value_type& after) const {
-  const GpuEdge &last = before.second.last, &next = after.second.first;
+  const GpuEdge& next = after.second.first;
   const std::int64_t begin = before.second.end;
   const GpuWaits::Wait* wait = waits_.at(next.thread, begin);
-  return {begin,     after.first - begin, cause_of(begin, last, next, wait), next.at,
-          last.call, next.call,           wait ? wait->call : CallRow(0)};
+  return {.start = begin,
+          .ns = after.first - begin,
+          .cause = cause_of(begin, key.device, next, wait),
+          .asked = next.at,
+          .before = before.second.last.call,
+          .after = next.call,
+          .wait = wait ? wait->call : CallRow(0)};
 }
 
-// A launch follows another back to back if the host needed less time between them than for the launch itself.
-GpuTimeline::Cause GpuTimeline::cause_of(std::int64_t begin, const GpuEdge& before, const GpuEdge& after,
-                                         const GpuWaits::Wait* wait) {
+// A launch follows another back to back if the host needed less time between them than for the launch itself. One that
+// was open when the device was done is as fast as the host is.
+GpuTimeline::Cause GpuTimeline::cause_of(std::int64_t begin, DeviceRow device, const GpuEdge& after,
+                                         const GpuWaits::Wait* wait) const {
   if (after.at == 0) return Cause::Unknown;
   if (after.at <= begin) return Cause::Queued;
-  if (wait) return wait->is_copy ? Cause::Copy : Cause::Sync;
-  const bool same_thread = after.thread == before.thread && after.call != 0 && before.call != 0;
-  if (same_thread && (after.call == before.call || after.entry - before.exit < after.exit - after.entry))
-    return Cause::Launch;
-  return Cause::Host;
+  if (after.call == 0 || after.entry == 0) return Cause::Unknown;
+  if (wait) return cause_of(device, *wait);
+  if (!waits_.is_known(after.thread, begin)) return Cause::Unknown;
+  const bool follows = after.previous != 0 && after.entry - after.previous < after.exit - after.entry;
+  return after.entry <= begin || follows ? Cause::Launch : Cause::Host;
+}
+
+// A wait for another device says nothing about this one.
+GpuTimeline::Cause GpuTimeline::cause_of(DeviceRow device, const GpuWaits::Wait& wait) {
+  if (wait.device != 0 && device != 0 && wait.device != device) return Cause::Unknown;
+  return wait.is_copy ? Cause::Copy : Cause::Sync;
 }
 
 void GpuTimeline::take(Ended& ended, const Idle& idle) {
@@ -110,14 +138,14 @@ void GpuTimeline::take(Ended& ended, const Idle& idle) {
 // The sums stay: the process may run another program.
 void GpuTimeline::end_process(ProcessRow process) {
   for (auto& [key, device] : devices_)
-    if (key.process == process) forget(device, device.last);
+    if (key.process == process) forget(key, device, device.last);
 }
 
 void GpuTimeline::write(const Key& key, const Device& device) {
   Ended now = device.ended;
   const GpuSpans::Map& spans = device.spans[kAll].all();
   for (auto span = spans.begin(); span != spans.end() && std::next(span) != spans.end(); ++span)
-    take(now, idle_between(*span, *std::next(span)));
+    take(now, idle_between(key, *span, *std::next(span)));
   keep_longest(now.longest, kMostIdle);
   span_(key.process, key.device, device.first, device.last, device.ns[kAll], device.ns[kKernels], device.ns[kCopies],
         device.kernels, static_cast<std::int64_t>(device.of_kernels.quantile(0.5)), device.late);

@@ -33,9 +33,7 @@ class GpuTimeline {
   };
   // Returns how much of its time no other work had covered.
   std::int64_t add(const Work& work);
-  void waited(ThreadRow thread, const GpuWaits::Wait& wait) {
-    if (!devices_.empty()) waits_.add(thread, wait);
-  }
+  void waited(ThreadRow thread, const GpuWaits::Wait& wait);
 
   void end_timeline() { has_timeline_ = false; }
   void end_process(ProcessRow process);
@@ -84,9 +82,12 @@ class GpuTimeline {
   static std::string_view word_for(Cause cause);
   std::int64_t cover(const Key& key, Device& device, Part part, const Work& work);
   void add_seconds(const Key& key, Part part, std::int64_t from, std::int64_t to);
-  void forget(Device& device, std::int64_t until);
-  Idle idle_between(const GpuSpans::Map::value_type& before, const GpuSpans::Map::value_type& after) const;
-  static Cause cause_of(std::int64_t begin, const GpuEdge& before, const GpuEdge& after, const GpuWaits::Wait* wait);
+  void forget(const Key& key, Device& device, std::int64_t until);
+  bool is_explaining(ThreadRow thread, const GpuWaits::Wait& wait) const;
+  Idle idle_between(const Key& key, const GpuSpans::Map::value_type& before,
+                    const GpuSpans::Map::value_type& after) const;
+  Cause cause_of(std::int64_t begin, DeviceRow device, const GpuEdge& after, const GpuWaits::Wait* wait) const;
+  static Cause cause_of(DeviceRow device, const GpuWaits::Wait& wait);
   static void take(Ended& ended, const Idle& idle);
   void write(const Key& key, const Device& device);
 

@@ -181,7 +181,7 @@ void Recorder::follow_work(const RecordedCall& call, const Lane& lane, std::int6
     IdleBook::call(*lane.idle, {call.call, call.at, is_open ? IdleBook::kOpen : call.end});
   if (function.waits) {
     books_.waits.call(call.call, call.process, function.row, books_.directory.site_row(record.caller), call.ns);
-    books_.gpu.waited(call.thread.row, {call.at, call.end, function.probe->kind == probes::Kind::Copy, call.call});
+    families_.gpu.waited(call);
   }
   if (!books_.steps.has_rule()) return;
   const StepCall step{.process_id = call.process_id(),

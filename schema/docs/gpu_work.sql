@@ -77,6 +77,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_busy', 'kernels', 'integer', '', 'kernels with a time'),
 ('gpu_busy', 'kernel_median_ns', 'integer', 'ns', 'half of the kernels took at most this long (from a histogram, about 20 % exact)'),
 ('gpu_busy', 'late', 'integer', '', 'works whose time was told too late to count here'),
+('gpu_busy', 'device_id', 'integer', '', 'devices.id; 0: not known'),
 ('gpu_busy_seconds', '', '', '', 'The same by the second of the recording'),
 ('gpu_busy_seconds', 'session', 'integer', '', 'sessions.id'),
 ('gpu_busy_seconds', 'process_id', 'integer', '', 'processes.id'),
@@ -94,12 +95,13 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_gaps', 'device', 'integer', '', 'ordinal of the device, NULL: not known'),
 ('gpu_gaps', 'cause', 'text', '', 
  'queued: the next work had been put to run before. When the work before ended, the thread that '
- || 'put the next one to run was in a copy, or waited in another call (sync); it launched right '
- || 'after the launch before (launch); or did something else (host). unknown: the next work is tied '
- || 'to no call'),
+ || 'put the next one to run was in a copy, or waited in another call (sync); it was in that launch, or began it '
+ || 'right after its own launch before (launch); or did something else (host). unknown: the next work is tied '
+ || 'to no call, or that thread waited for another device'),
 ('gpu_gaps', 'n', 'integer', '', 'how many'),
 ('gpu_gaps', 'total_ns', 'integer', 'ns', 'all of them'),
 ('gpu_gaps', 'max_ns', 'integer', 'ns', 'the longest'),
+('gpu_gaps', 'device_id', 'integer', '', 'devices.id; 0: not known'),
 ('gpu_idle', '', '', '', 
  'The longest times without work between the works of a device, at most a hundred of each'),
 ('gpu_idle', 'session', 'integer', '', 'sessions.id'),
@@ -115,6 +117,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_idle', 'after_call_id', 'integer', '', 'calls.id of the next work'),
 ('gpu_idle', 'wait_call_id', 'integer', '', 
  'calls.id of the call in which the thread of the next work waited when it began; NULL: none'),
+('gpu_idle', 'device_id', 'integer', '', 'devices.id; 0: not known'),
 ('gpu_delays', '', '', '', 
  'From the entry of a launch to the start on the GPU, by kernel and stream; of a launch of a '
  || 'graph, the first kernel'),
@@ -179,4 +182,5 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_losses', 'own_ns', 'integer', 'ns', 'what calls of the session cost because of fade, at most'),
 ('gpu_losses', 'share', 'real', '', 
  'idle time, for copies also alone_ns, without own_ns, as a part of the duration without own_ns'),
-('gpu_losses', 'doubt', 'text', '', 'gpu_doubts.text');
+('gpu_losses', 'doubt', 'text', '', 'gpu_doubts.text'),
+('gpu_losses', 'device_id', 'integer', '', 'devices.id; 0: not known');

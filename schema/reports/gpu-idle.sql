@@ -1,7 +1,7 @@
 -- The longest times without work of a GPU, and what the host did meanwhile
 -- about: Between two works of a device, on whatever queue. At most a hundred of each device are kept. The host is the thread that put the next work to run.
--- about: cause: launch: it launched one work right after the other; sync, copy: it had waited for the GPU in such a call; host: it did something else;
--- about: queued: the next work had been put to run before; unknown: the next work is tied to no call.
+-- about: cause: launch: it was in that launch, or began it right after its launch before; sync, copy: it had waited for the GPU in such a call; host: it did something else;
+-- about: queued: the next work had been put to run before; unknown: the next work is tied to no call, or the host waited for another device.
 -- sort: -duration_ns
 -- limit: 20
 -- leave: end_ns pid before asked_ns during_percent after
@@ -25,25 +25,25 @@ WITH mine AS MATERIALIZED (
   SELECT * FROM gpu_idle WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */
     /*? AND "end" > :from */ /*? AND start < :to */),
 meant AS MATERIALIZED (
-  SELECT i.process_id, i.device, i.start, i."end", c.thread, min(i.before_call_id, i.after_call_id) AS low,
+  SELECT i.process_id, i.device_id, i.start, i."end", c.thread, min(i.before_call_id, i.after_call_id) AS low,
          max(i.before_call_id, i.after_call_id) AS high, i.wait_call_id
   FROM mine i JOIN call_ c ON c.id = i.after_call_id),
 meanwhile AS (
-  SELECT m.process_id, m.device, m.start, m."end", c.id, c.fn, c.ts, c.dur
-  FROM meant m CROSS JOIN call_ c ON c.id BETWEEN m.low AND m.high AND c.thread = m.thread AND c.up IS NULL
+  SELECT m.process_id, m.device_id, m.start, m."end", c.id, c.fn, c.ts, c.dur
+  FROM meant m CROSS JOIN call_ c ON c.id BETWEEN m.low AND m.high AND +c.thread = m.thread AND c.up IS NULL
   UNION
-  SELECT m.process_id, m.device, m.start, m."end", c.id, c.fn, c.ts, c.dur
+  SELECT m.process_id, m.device_id, m.start, m."end", c.id, c.fn, c.ts, c.dur
   FROM meant m JOIN call_ c ON c.id = m.wait_call_id AND c.up IS NULL),
 spent AS (
-  SELECT process_id, device, start, id, fn, min("end", coalesce(ts + dur, "end")) - max(start, ts) AS ns
+  SELECT process_id, device_id, start, id, fn, min("end", coalesce(ts + dur, "end")) - max(start, ts) AS ns
   FROM meanwhile WHERE ts < "end" AND coalesce(ts + dur, "end") > start),
 by_function AS MATERIALIZED (
-  SELECT s.process_id, s.device, s.start, f.name, sum(s.ns) AS ns, s.id, max(s.ns) AS longest
-  FROM spent s JOIN function_ f ON f.id = s.fn GROUP BY s.process_id, s.device, s.start, f.name),
+  SELECT s.process_id, s.device_id, s.start, f.name, sum(s.ns) AS ns, s.id, max(s.ns) AS longest
+  FROM spent s JOIN function_ f ON f.id = s.fn GROUP BY s.process_id, s.device_id, s.start, f.name),
 most AS MATERIALIZED (
-  SELECT process_id, device, start, sum(ns) OVER w AS all_ns, name, ns, id,
-         row_number() OVER (PARTITION BY process_id, device, start ORDER BY ns DESC) AS place
-  FROM by_function WINDOW w AS (PARTITION BY process_id, device, start))
+  SELECT process_id, device_id, start, sum(ns) OVER w AS all_ns, name, ns, id,
+         row_number() OVER (PARTITION BY process_id, device_id, start ORDER BY ns DESC) AS place
+  FROM by_function WINDOW w AS (PARTITION BY process_id, device_id, start))
 SELECT i.pid, i.device, i.start AS start_ns, i."end" AS end_ns, i.duration AS duration_ns, i.cause,
        CASE WHEN i.after_call_id IS NULL THEN '(not known)' WHEN b.id IS NULL THEN '(not stored)'
             WHEN m.name IS NULL OR 2 * m.all_ns < i.duration THEN '(no call seen)' ELSE m.name END AS during,
@@ -57,4 +57,4 @@ SELECT i.pid, i.device, i.start AS start_ns, i."end" AS end_ns, i.duration AS du
                 (SELECT u.file_line FROM call_stack_ k JOIN user_lines u ON u.stack = k.stack WHERE k.call = i.after_call_id)) AS line
 FROM mine i
 LEFT JOIN call_ b ON b.id = i.after_call_id
-LEFT JOIN most m ON m.process_id = i.process_id AND m.device IS i.device AND m.start = i.start AND m.place = 1
+LEFT JOIN most m ON m.process_id = i.process_id AND m.device_id = i.device_id AND m.start = i.start AND m.place = 1

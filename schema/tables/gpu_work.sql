@@ -48,8 +48,8 @@ CREATE TABLE gpu_busy_ (
   PRIMARY KEY (process, device, sec)) STRICT, WITHOUT ROWID;
 
 -- Times without work between works. cause: the next work was 'queued' already; when the work before ended, the thread
--- that put the next one waited for the GPU in a 'copy' or another call ('sync'); it was in a 'launch' right after the
--- one before; it did something else ('host'); or 'unknown'.
+-- that put the next one waited for the GPU in a 'copy' or another call ('sync'); it was in a 'launch', or began it right
+-- after its own one before; it did something else ('host'); or 'unknown'.
 CREATE TABLE gpu_gap_ (
   process INTEGER NOT NULL, device INTEGER NOT NULL, cause TEXT NOT NULL, n INTEGER NOT NULL, ns INTEGER NOT NULL,
   max INTEGER NOT NULL,

@@ -53,7 +53,7 @@ CREATE VIEW gpu_busy AS
 SELECT p.session, p.id AS process_id, p.pid, nullif(d.ordinal, -1) AS device, g.first_ts AS first, g.last_ts AS last,
        g.last_ts - g.first_ts AS duration, g.busy AS busy_ns, g.kernels AS kernel_ns, g.copies AS copy_ns,
        g.kernels + g.copies - g.busy AS overlap_ns, g.last_ts - g.first_ts - g.busy AS idle_ns, g.n AS kernels,
-       iif(g.n > 0, g.median, NULL) AS kernel_median_ns, g.late
+       iif(g.n > 0, g.median, NULL) AS kernel_median_ns, g.late, g.device AS device_id
 FROM gpu_span_ g
 JOIN process_ p ON p.id = g.process
 LEFT JOIN device_ d ON d.id = g.device;
@@ -67,7 +67,7 @@ LEFT JOIN device_ d ON d.id = g.device;
 
 CREATE VIEW gpu_gaps AS
 SELECT p.session, p.id AS process_id, p.pid, nullif(d.ordinal, -1) AS device, g.cause, g.n, g.ns AS total_ns,
-       g.max AS max_ns
+       g.max AS max_ns, g.device AS device_id
 FROM gpu_gap_ g
 JOIN process_ p ON p.id = g.process
 LEFT JOIN device_ d ON d.id = g.device;
@@ -75,7 +75,7 @@ LEFT JOIN device_ d ON d.id = g.device;
 CREATE VIEW gpu_idle AS
 SELECT p.session, p.id AS process_id, p.pid, nullif(d.ordinal, -1) AS device, g.ts AS start, g.ts + g.dur AS "end",
        g.dur AS duration, g.cause, g.asked, g.before AS before_call_id, g.after AS after_call_id,
-       g.wait AS wait_call_id
+       g.wait AS wait_call_id, g.device AS device_id
 FROM gpu_idle_ g
 JOIN process_ p ON p.id = g.process
 LEFT JOIN device_ d ON d.id = g.device;
@@ -140,9 +140,9 @@ SELECT b.session, b.process_id, b.pid, b.device, c.word AS cause, coalesce(g.n, 
        coalesce(g.total_ns, 0) AS total_ns, coalesce(g.max_ns, 0) AS max_ns, b.duration, b.kernel_ns, b.copy_ns,
        b.copy_ns - b.overlap_ns AS alone_ns, coalesce(o.ns, 0) AS own_ns,
        1.0 * (max(coalesce(g.total_ns, 0) - coalesce(o.ns, 0), 0) + iif(c.word = 'copy', b.copy_ns - b.overlap_ns, 0))
-       / nullif(max(b.duration - coalesce(o.ns, 0), 0), 0) AS share, d.text AS doubt
+       / nullif(max(b.duration - coalesce(o.ns, 0), 0), 0) AS share, d.text AS doubt, b.device_id
 FROM gpu_busy b
 CROSS JOIN cause c
-LEFT JOIN gpu_gaps g ON g.process_id = b.process_id AND g.device IS b.device AND g.cause = c.word
+LEFT JOIN gpu_gaps g ON g.process_id = b.process_id AND g.device_id = b.device_id AND g.cause = c.word
 LEFT JOIN own o ON o.session = b.session
 LEFT JOIN gpu_doubts d ON d.process_id = b.process_id;

@@ -173,9 +173,12 @@ def test_idle_times_have_the_cause_that_the_calls_show(build, tmp_path):
     calls = {call: (tid, name, start, end) for call, tid, name, start, end in database.rows(
         "SELECT id, tid, name, start, end FROM calls WHERE parent_id IS NULL")}
     waits = [(tid, name, start, end) for tid, name, start, end in calls.values() if name in ("hipMemcpy", "hipDeviceSynchronize")]
-    told = database.rows("SELECT start, cause, asked, before_call_id, after_call_id FROM gpu_idle")
+    placed = collections.defaultdict(list)  # of each thread: its calls that put work to run
+    for call, in database.rows("SELECT DISTINCT call FROM gpu_work WHERE kind <> 'barrier' ORDER BY call"):
+        placed[calls[call][0]].append(call)
+    told = database.rows("SELECT start, cause, asked, after_call_id FROM gpu_idle")
     assert len(told) == 100
-    for begin, cause, asked, before, after in told:
+    for begin, cause, asked, after in told:
         tid, _, entry, end = calls[after]
         waited = [name for thread, name, start, until in waits if thread == tid and start <= begin < until]
         if asked <= begin:
@@ -183,8 +186,9 @@ def test_idle_times_have_the_cause_that_the_calls_show(build, tmp_path):
         elif waited:
             expected = "copy" if waited == ["hipMemcpy"] else "sync"
         else:
-            same = calls[before][0] == tid
-            expected = "launch" if same and (before == after or entry - calls[before][3] < end - entry) else "host"
+            before = [calls[call][3] for call in placed[tid] if call < after]
+            follows = before and entry - before[-1] < end - entry
+            expected = "launch" if entry <= begin or follows else "host"
         assert cause == expected
 
 

@@ -2,15 +2,19 @@
 // a side on which it is not made.
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "cli/query/database.hpp"
 #include "cli/query_seed.hpp"
 #include "cli/table/formats.hpp"
+#include "schema/schema.hpp"
 
 namespace fade::query {
 namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 // Device 0 of process 1 was used for 2 s, 1.2 s of them busy; 0.1 s of copies without a kernel.
@@ -27,7 +31,8 @@ class GpuFindings : public testing::Test {
     auto db = Database::open(path);
     EXPECT_TRUE(db) << db.error().text();
     auto value = db->one(
-        "SELECT coalesce(group_concat(finding || ' ' || device || ': ' || text, char(10)), '') FROM findings WHERE "
+        "SELECT coalesce(group_concat(finding || ' ' || coalesce(device, 'none') || ': ' || text, char(10)), '') FROM "
+        "findings WHERE "
         "finding GLOB 'gpu-idle-*' OR finding = 'tiny-kernels'");
     EXPECT_TRUE(value) << value.error().text();
     return value ? table::raw_text(*value) : "";
@@ -74,6 +79,16 @@ TEST_F(GpuFindings, BoundByTheHost) {
   EXPECT_EQ(found(gap("host", 20, 100)), "");
 }
 
+// Work without a call and work of a device without a number are two devices whose ordinal is not known.
+TEST_F(GpuFindings, DevicesWithoutAnOrdinalAreNotOne) {
+  const std::string change =
+      "INSERT INTO device_ VALUES (77, 1, -1, NULL, NULL, NULL, NULL, NULL);"
+      "INSERT INTO gpu_span_ VALUES (1, 0, 0, 2000000000, 1900000000, 1900000000, 0, 990, 50000, 0),"
+      " (1, 77, 0, 2000000000, 1200000000, 1100000000, 0, 990, 50000, 0);"
+      "INSERT INTO gpu_gap_ VALUES (1, 77, 'host', 20, 500000000, 2000000);";
+  EXPECT_THAT(found(change), AllOf(StartsWith("gpu-idle-host none: 20 times"), Not(HasSubstr("\n"))));
+}
+
 TEST_F(GpuFindings, IdleTimesWithQueuedWorkAreNotOfTheHost) {
   EXPECT_EQ(found(gap("queued", 400, 700) + gap("unknown", 400, 700)), "");
 }
@@ -90,6 +105,15 @@ TEST_F(GpuFindings, KernelsThatAreShorterThanTheirLaunch) {
   EXPECT_EQ(found(cost + launched(6'000) + "UPDATE gpu_span_ SET n = 500, median = 2000;"), "");
 }
 
+// The launches of two threads took 12 ms.
+TEST_F(GpuFindings, LaunchesThatFadeMadeSlowAreNotSlow) {
+  const std::string launched =
+      "UPDATE process_use_ SET launches = iif(sec = 0, 1000, 0) WHERE process = 1;"
+      "UPDATE call_stat_ SET n = 1000, total = 6000000 WHERE fn = 4; UPDATE gpu_span_ SET n = 5000, median = 2000;";
+  EXPECT_THAT(found(own(2) + launched), HasSubstr("needed at least 10.0 us for each"));
+  EXPECT_EQ(found(own(7) + launched), "");
+}
+
 TEST_F(GpuFindings, ALaunchThatCannotBeToldFromFadesCostIsNone) {
   EXPECT_EQ(found(own(0) + "UPDATE call_cost_ SET least = 1000000; UPDATE gpu_span_ SET n = 5000, median = 1;"), "");
 }
@@ -98,6 +122,25 @@ TEST_F(GpuFindings, TellThatTheRecordingBeganLater) {
   EXPECT_THAT(found(gap("host", 20, 500) + "INSERT INTO lifecycle_ (session, process, ts, kind, value, detail) VALUES "
                                            "(1, 1, 3000000000, 'attach', 0, '');"),
               HasSubstr("The recording began"));
+}
+
+// Columns of 1.43 s: a steady load is steady in the plot, too.
+TEST(GpuColumns, ShareTheSecondsBetweenThem) {
+  TemporaryDirectory directory;
+  const std::string path = make_recording(directory, "fade-busy.db");
+  execute(path,
+          "WITH RECURSIVE s(sec) AS (VALUES (3) UNION ALL SELECT sec + 1 FROM s WHERE sec < 12) "
+          "INSERT INTO gpu_busy_ SELECT 1, 1, sec, 900000000, 900000000, 0 FROM s;");
+  std::string sql(schema::page_sql("gpu_columns"));
+  for (const auto& [name, number] :
+       std::map<std::string, std::string>{{":first", "3000000000"}, {":width", "7"}, {":span", "10000000000"}})
+    for (std::size_t at = sql.find(name); at != std::string::npos; at = sql.find(name))
+      sql.replace(at, name.size(), number);
+  auto db = Database::open(path);
+  ASSERT_TRUE(db) << db.error().text();
+  auto value = db->one("SELECT group_concat(CAST(busy AS INTEGER)) FROM (" + sql + ")");
+  ASSERT_TRUE(value) << value.error().text();
+  EXPECT_EQ(table::raw_text(*value), "90,90,90,90,90,90,90");
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ class GpuBusy : public testing::Test {
     return rows_of(directory.file("x.db"), sql);
   }
   // A work of thread 1 that `call` put to run between entry and exit.
-  static GpuEdge by(std::int64_t call, std::int64_t entry, std::int64_t exit) {
-    return {CallRow::of(call), 1, entry + 1, entry, exit};
+  static GpuEdge by(std::int64_t call, std::int64_t entry, std::int64_t exit, std::int64_t previous = 0) {
+    return {CallRow::of(call), 1, entry + 1, entry, exit, previous};
   }
 
   TemporaryDirectory directory;
@@ -127,13 +127,30 @@ TEST_F(GpuIdleCauses, WorkThatWasQueuedBefore) {
 
 TEST_F(GpuIdleCauses, LaunchesBackToBack) {
   kernel(150, 200, by(1, 100, 300));
-  kernel(450, 500, by(2, 350, 550));
+  kernel(450, 500, by(2, 350, 550, 300));
   EXPECT_THAT(causes(), ElementsAre("launch|1|250"));
+}
+
+// The work before may be of any thread.
+TEST_F(GpuIdleCauses, LaunchesBackToBackOfOneOfManyThreads) {
+  GpuEdge other = by(1, 100, 190);
+  other.thread = 2;
+  kernel(150, 200, other);
+  kernel(450, 500, by(2, 350, 550, 300));
+  EXPECT_THAT(causes(), ElementsAre("launch|1|250"));
+}
+
+TEST_F(GpuIdleCauses, ALaunchThatWasOpenAllTheTime) {
+  kernel(150, 200, by(1, 100, 190));
+  GpuEdge slow = by(2, 180, 5'000, 10);
+  slow.at = 4'000;
+  kernel(4'100, 4'500, slow);
+  EXPECT_THAT(causes(), ElementsAre("launch|1|3900"));
 }
 
 TEST_F(GpuIdleCauses, TheHostDidSomethingElse) {
   kernel(150, 200, by(1, 100, 300));
-  kernel(9'050, 9'100, by(2, 9'000, 9'200));
+  kernel(9'050, 9'100, by(2, 9'000, 9'200, 300));
   EXPECT_THAT(causes(), ElementsAre("host|1|8850"));
 }
 
@@ -155,10 +172,62 @@ TEST_F(GpuIdleCauses, AWaitOfAnotherThreadIsNone) {
   EXPECT_THAT(causes(), ElementsAre("host|1|800"));
 }
 
+// As many rounds as no bounded list of waits holds: in each a launch, the wait for it, and a wait for nothing.
+TEST_F(GpuIdleCauses, OfManyRoundsAreTheWaits) {
+  constexpr std::int64_t kRounds = 100'000;
+  for (std::int64_t i = 0; i < kRounds; ++i) {
+    const std::int64_t at = 10'000 * (i + 1);
+    kernel(at + 150, at + 1'000, by(3 * i + 1, at + 100, at + 200));
+    timeline->waited(1, {.entry = at + 300, .exit = at + 1'100, .is_copy = false, .call = CallRow::of(3 * i + 2)});
+    timeline->waited(1, {.entry = at + 1'200, .exit = at + 1'300, .is_copy = false, .call = CallRow::of(3 * i + 3)});
+  }
+  EXPECT_THAT(rows("SELECT cause, n FROM gpu_gap_"), ElementsAre("sync|99999"));
+}
+
+TEST_F(GpuIdleCauses, OfManyThreadsAreTheWaits) {
+  constexpr std::int64_t kThreads = 70'000;
+  for (std::int64_t i = 1; i <= kThreads; ++i) {
+    GpuEdge edge = by(2 * i, 100 * i, 100 * i + 9);
+    edge.thread = ThreadRow::of(i);
+    kernel(100 * i + 10, 100 * i + 40, edge);
+    timeline->waited(ThreadRow::of(i + 1),
+                     {.entry = 100 * i + 20, .exit = 100 * i + 50, .call = CallRow::of(2 * i + 1)});
+  }
+  EXPECT_THAT(rows("SELECT cause, n FROM gpu_gap_"), ElementsAre("sync|69999"));
+}
+
+TEST_F(GpuIdleCauses, AreNotKnownWhereWaitsWereForgotten) {
+  timeline->waited(1, {.entry = 300, .exit = 1'100, .is_copy = false, .call = 2});
+  for (std::int64_t i = 1; i <= 200'000; ++i)
+    timeline->waited(1, {.entry = 10'000 * i, .exit = 10'000 * i + 9, .is_copy = false, .call = 3});
+  kernel(150, 1'000, by(1, 100, 200));
+  kernel(1'800, 2'000, by(4, 1'700, 1'750));
+  EXPECT_THAT(causes(), ElementsAre("unknown|1|800"));
+}
+
+TEST_F(GpuIdleCauses, AreKnownThoughTheWorkIsToldLate) {
+  timeline->waited(1, {.entry = 300, .exit = 1'100, .is_copy = false, .call = 2});
+  kernel(150, 1'000, by(1, 100, 200));
+  kernel(1'800, 2'000, by(3, 1'700, 1'750));
+  EXPECT_THAT(causes(), ElementsAre("sync|1|800"));
+}
+
+TEST_F(GpuIdleCauses, AWaitForAnotherDeviceSaysNothing) {
+  kernel(150, 1'000, by(1, 100, 200));
+  timeline->waited(1, {.entry = 300, .exit = 1'100, .is_copy = false, .call = 2, .device = 2});
+  kernel(1'300, 2'000, by(3, 1'200, 1'250));
+  timeline->waited(1, {.entry = 1'400, .exit = 2'100, .is_copy = false, .call = 4, .device = 1});
+  kernel(2'300, 2'400, by(5, 2'200, 2'250));
+  EXPECT_THAT(causes(), ElementsAre("sync|1|300", "unknown|1|300"));
+}
+
 TEST_F(GpuIdleCauses, AreNotKnownWithoutACall) {
   kernel(100, 200);
   kernel(300, 400);
-  EXPECT_THAT(causes(), ElementsAre("unknown|1|100"));
+  kernel(9'050, 9'100, {0, 1, 9'000, 0, 0});
+  kernel(9'350, 9'400, {7, 1, 9'300, 0, 0});
+  kernel(9'550, 9'600, {0, 1, 9'390, 0, 0});
+  EXPECT_THAT(causes(), ElementsAre("queued|1|150", "unknown|3|9000"));
 }
 
 }  // namespace

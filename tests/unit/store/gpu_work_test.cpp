@@ -1,5 +1,7 @@
 // Times of the GPU find the call that put their work to run: by the signal of the packet, and by time where a signal is
 // used again. What finds no call is kept.
+#include <limits>
+
 #include "probes/hsa_calls.hpp"
 #include "store_fixture.hpp"
 
@@ -141,6 +143,7 @@ TEST_F(GpuWorkRows, HaveTheNameOfTheSymbolThatGaveTheirObject) {
   told(45'000, 46'000);
   finish();
   EXPECT_EQ(value("SELECT name, mangled FROM gpu_work"), "scale(float*)|_Z5scalePf");
+  EXPECT_EQ(value("SELECT name, mangled FROM kernel_stats"), "scale(float*)|_Z5scalePf");
 }
 
 TEST_F(GpuWorkRows, CountTimeInTheUnitOfTheRuntimesClock) {
@@ -155,6 +158,33 @@ TEST_F(GpuWorkRows, CountTimeInTheUnitOfTheRuntimesClock) {
   tracee->put(asked);
   finish();
   EXPECT_EQ(value("SELECT duration, abs(start - 35000) < 10 FROM gpu_work"), "1000|1");
+}
+
+// The program tells the frequency and the sizes.
+TEST_F(GpuWorkRows, AreNotMadeOfTimesThatNoClockHas) {
+  start();
+  const CallRecord frequency = tracee->begin("hsa_system_get_info", {3, 0x4000});
+  tracee->piece(PieceKind::Out, 1, std::uint64_t{1});
+  tracee->put(frequency);
+  launch({});
+  told(35'000, 36'000);
+  told(35'000, std::numeric_limits<std::int64_t>::max() - boot);
+  finish();
+  EXPECT_THAT(works(), IsEmpty());
+  EXPECT_EQ(coverage(), "1|0|1|0|0|2");
+}
+
+TEST_F(GpuWorkRows, HaveNoMoreBytesThanAMemory) {
+  start();
+  for (int i = 0; i < 3; ++i) {
+    const CallRecord outer = tracee->begin("hipMemset", {0x10, 0, std::numeric_limits<std::uint64_t>::max()});
+    put_packet({}, outer.id);
+    tracee->put(outer);
+    const std::int64_t now = tracee->now();
+    told(now - 2'000, now - 1'000);
+  }
+  finish();
+  EXPECT_EQ(value("SELECT n, bytes FROM gpu_stats"), "3|" + std::to_string(3 * (std::int64_t{1} << 42)));
 }
 
 }  // namespace
