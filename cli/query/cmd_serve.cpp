@@ -33,6 +33,7 @@ serve::MakeAnswer of(Object& object, serve::Answer (Object::*make)(const serve::
   };
 }
 
+// All users can read the address, with its token, in the list of processes. The guard refuses them nevertheless.
 void open_browser(const std::string& address) {
   std::string program = "xdg-open", word = address;
   std::array<char*, 3> arguments{program.data(), word.data(), nullptr};

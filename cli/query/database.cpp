@@ -15,6 +15,7 @@ namespace fade::query {
 namespace {
 
 constexpr int kProgressEvery = 20000;  // virtual machine steps, some 200 us
+constexpr const char* kReadingOnly = "one SELECT, for reading only; or copy the file and change the copy with sqlite3";
 constexpr int kBusyMs = 5000;
 constexpr std::int64_t kMostMemory = std::int64_t{512} << 20;
 
@@ -171,12 +172,20 @@ void Database::limit_time(std::optional<std::chrono::nanoseconds> time) {
   limit_text_ = fmt::format("{:g} s", std::chrono::duration<double>(*time).count());
 }
 
-void Database::limit_memory() {
-  sqlite3_hard_heap_limit64(kMostMemory);
+MemoryLimit::MemoryLimit(std::int64_t bytes) { sqlite3_hard_heap_limit64(bytes); }
+
+// The hard limit also lowered the soft one.
+MemoryLimit::~MemoryLimit() {
+  sqlite3_hard_heap_limit64(0);
+  sqlite3_soft_heap_limit64(0);
+}
+
+MemoryLimit Database::limit_memory() {
   sqlite3_limit(db_.get(), SQLITE_LIMIT_LENGTH, 16 << 20);
   sqlite3_set_authorizer(db_.get(), nullptr, nullptr);
   sqlite3_exec(db_.get(), "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);
   sqlite3_set_authorizer(db_.get(), authorize, guard_.get());
+  return MemoryLimit(kMostMemory);
 }
 
 Result<void> Database::make_views(const std::string& sql) {
@@ -229,7 +238,7 @@ Error Database::error(int code, std::string_view doing) const {
       break;
     case SQLITE_AUTH:
       e.cause = guard_->denied + " is not allowed: fade-query only reads";
-      e.fix = "copy the file and change the copy with sqlite3";
+      e.fix = kReadingOnly;
       break;
     case SQLITE_NOMEM:
       e.cause = fmt::format("it needs more than {} MB of memory", kMostMemory >> 20);
@@ -238,7 +247,10 @@ Error Database::error(int code, std::string_view doing) const {
     case SQLITE_TOOBIG: e.cause = "it makes a text or blob that is too long"; break;
     case SQLITE_BUSY: e.cause = "another process has locked it: " + e.cause; break;
     case SQLITE_NOTADB: e.cause = "it is not an SQLite database, or it is damaged"; break;
-    case SQLITE_ERROR: e.fix = "fade-query schema      shows the views and their columns"; break;
+    case SQLITE_ERROR:
+      e.fix = e.cause.starts_with("cannot modify") ? kReadingOnly
+                                                   : "fade-query schema      shows the views and their columns";
+      break;
     case SQLITE_CORRUPT: e.fix = "sqlite3 " + path_ + " .recover | sqlite3 recovered.db"; break;
     default: break;
   }

@@ -54,6 +54,14 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(std::int64_t bytes);
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+  ~MemoryLimit();
+};
+
 class Database {
  public:
   // `path` was looked at by open_recording() or is a test's own.
@@ -77,8 +85,9 @@ class Database {
   void stop_telling(bool has_row);
   // Runs statements that make temporary views; they live in memory and end with the connection.
   Result<void> make_views(const std::string& sql);
-  // For SQL written by the user: little memory, no temporary files, small values.
-  void limit_memory();
+  // For SQL written by the user: little memory, no temporary files, small values. SQLite counts the memory of the whole
+  // process, so that limit ends with the object.
+  [[nodiscard]] MemoryLimit limit_memory();
 
   sqlite3* handle() const { return db_.get(); }
   Error error(int code, std::string_view doing) const;

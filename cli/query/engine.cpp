@@ -373,7 +373,7 @@ Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Sett
 
 Result<Outcome> run_sql(Recording& recording, const std::string& sql, const Settings& settings,
                         std::optional<std::int64_t> most, table::RowSink& sink) {
-  recording.database.limit_memory();
+  const MemoryLimit limit = recording.database.limit_memory();
   recording.database.tell_waiting(telling(settings));
   recording.database.limit_time(settings.timeout_ns ? std::chrono::nanoseconds(*settings.timeout_ns)
                                                     : std::chrono::nanoseconds(kSqlTime));

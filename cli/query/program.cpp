@@ -70,10 +70,13 @@ bool is_of_recording(const std::string& output, const std::string& recording) {
   });
 }
 
-Result<Fd> open_output(const Settings& settings, const std::string& recording) {
+// A page holds all that is in the recording, which also belongs to its owner alone.
+constexpr mode_t kOwnersOnly = 0600, kAsTheUserWants = 0666;
+
+Result<Fd> open_output(const Settings& settings, const std::string& recording, mode_t mode) {
   if (is_of_recording(settings.output, recording))
     return fail("cannot write " + settings.output, "it is the recording that is read", "name another file");
-  Result<Fd> fd = open_output_file(settings.output, settings.force ? OutputMode::Overwrite : OutputMode::New, 0666);
+  Result<Fd> fd = open_output_file(settings.output, settings.force ? OutputMode::Overwrite : OutputMode::New, mode);
   if (!fd && fd.error().code == EEXIST)
     return fail("cannot write " + settings.output, "it exists", "add --force to overwrite it", EEXIST);
   return fd;
@@ -246,7 +249,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   if (is_html && settings.output.empty()) settings.output = page_beside(*path);
   Fd file;
   if (!settings.output.empty() && settings.output != "-") {
-    auto opened = open_output(settings, *path);
+    auto opened = open_output(settings, *path, is_html ? kOwnersOnly : kAsTheUserWants);
     if (!opened) return tl::unexpected(opened.error());
     file = std::move(*opened);
   }

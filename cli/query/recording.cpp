@@ -172,6 +172,14 @@ std::string state_text(const Recording& r) {
   return "not closed cleanly (fade was killed, could not write, or is still running): the last moments may be missing";
 }
 
+std::string with_known_state(const Recording& r, std::string words) {
+  constexpr std::string_view kEither = "fade was killed, or is still recording";
+  const std::size_t at = words.find(kEither);
+  const bool may_be_older = r.state == State::Running && r.sessions.size() > 1;
+  if (at == words.npos || r.state == State::Closed || may_be_older) return words;
+  return words.replace(at, kEither.size(), r.state == State::Running ? "fade is still recording" : "fade was killed");
+}
+
 bool is_recording(const std::string& path) {
   constexpr std::size_t kHeader = 100,
                         kApplicationId = 68;  // https://www.sqlite.org/fileformat2.html#the_database_header

@@ -186,6 +186,23 @@ tl::unexpected<Error> no_rank(const std::string& report) {
                "fade-query processes --rank N; also top, calls, launches, errors, leaks, memory, steps");
 }
 
+namespace {
+
+// That ask for it: some are another form of a report, by an option.
+std::string words_of(const Report& report) {
+  struct Form {
+    std::string_view name, words;
+  };
+  static constexpr Form kForms[] = {{"memory_peak", "memory --peak"},  {"memory_merged", "memory --merge"},
+                                    {"wait_lines", "waits --by-line"}, {"cuda_errors", "cuda --errors"},
+                                    {"top_gpu", "top --gpu"},          {"step_diff", "steps --slow"},
+                                    {"steps_merged", "steps --merge"}, {"flame_memory", "flame --weight peak"}};
+  const auto* const found = std::ranges::find(kForms, std::string_view(report.name), &Form::name);
+  return found == std::end(kForms) ? report.name : std::string(found->words);
+}
+
+}  // namespace
+
 Result<void> check_filters(const Settings& settings, const Report& report) {
   std::vector<std::string> known;
   for (const Parameter& p : parameters(settings))
@@ -193,10 +210,11 @@ Result<void> check_filters(const Settings& settings, const Report& report) {
   for (const Parameter& p : parameters(settings)) {
     if (table::is_null(p.value) || report.knows(p.parameter)) continue;
     if (p.parameter == "rank") return no_rank(report.name);
-    return usage("report " + report.name + " has no " + std::string(p.option),
-                 known.empty() ? "it has no filters" : "it has " + joined(known, ", "),
-                 "filter any of its columns:  fade-query " + report.name + " --where '" + report.columns.front().name +
-                     " = ...'");
+    const std::string words = words_of(report);
+    return usage(
+        "report " + words + " has no " + std::string(p.option),
+        known.empty() ? "it has no filters" : "it has " + joined(known, ", "),
+        "filter any of its columns:  fade-query " + words + " --where '" + report.columns.front().name + " = ...'");
   }
   return {};
 }

@@ -16,11 +16,13 @@ constexpr std::size_t kLargestHead = 32 << 10;  // bytes; a statement of the SQL
 constexpr auto kReadTime = 30s, kWriteTime = 120s;
 constexpr auto kStrangersTime = 2s;  // another user must not hold many connections
 
+// Anyone may bind other addresses of 127/8, with a port that the user also has.
 bool is_own(const tcp::socket& socket) {
   Failure failure;
   const auto theirs = socket.remote_endpoint(failure);
   const auto ours = failure ? tcp::endpoint() : socket.local_endpoint(failure);
-  return !failure && theirs.address().is_loopback() && is_from_own_user({theirs.port(), ours.port()});
+  return !failure && theirs.address() == asio::ip::address_v4::loopback() &&
+         is_from_own_user({theirs.port(), ours.port()});
 }
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }

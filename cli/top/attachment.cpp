@@ -132,15 +132,20 @@ void keep(pid_t attached, const KeeperEnds& ends) {
 }  // namespace
 
 Result<Attachment> Attachment::start(Pid target) {
-  auto folder = make_folder();
-  if (!folder) return tl::unexpected(std::move(folder.error()));
   auto life = make_pipe(), status = make_pipe(), messages = make_pipe();
   for (auto* pipe : {&life, &status, &messages})
     if (!*pipe) return tl::unexpected(std::move(pipe->error()));
+  ::fcntl(messages->write.get(), F_SETFL, O_NONBLOCK);  // fade-attach never waits for a reader
+  auto folder = make_folder();
+  if (!folder) return tl::unexpected(std::move(folder.error()));
   const pid_t keeper = ::fork();
-  if (keeper < 0) return fail_errno("cannot start a process");
+  if (keeper < 0) {
+    auto failed = fail_errno("cannot start a process");
+    ::rmdir(folder->c_str());
+    return failed;
+  }
   if (keeper == 0) {
-    life->write.close();
+    for (Fd* unused : {&life->write, &status->read, &messages->read}) unused->close();
     be_the_keeper(target, *folder, {std::move(life->read), std::move(status->write), std::move(messages->write)});
   }
   Attachment made;

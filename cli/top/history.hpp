@@ -21,12 +21,15 @@ class History {
   History ends() const;
 
   bool empty() const { return all_.empty(); }
+  std::size_t size() const { return all_.size(); }
   const Sums& now() const { return all_.back(); }
   const Sums* base() const { return all_.size() > 1 ? &all_.front() : nullptr; }
   std::int64_t covered_ns() const { return all_.empty() ? 0 : now().at_ns - all_.front().at_ns; }
   bool is_full() const { return covered_ns() >= least_ns_; }
 
  private:
+  static constexpr std::int64_t kPoints = 60;  // at most about so many are kept
+
   std::int64_t least_ns_;
   std::deque<Sums> all_;  // oldest first
   bool first_is_exact_ = true;

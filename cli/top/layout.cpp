@@ -16,6 +16,7 @@ namespace fade::cli::top {
 namespace {
 
 constexpr std::size_t kBarWidth = 8, kGap = 2, kDeviceShare = 6;  // at most a sixth of the lines is about GPUs
+constexpr std::size_t kLeastName = 20;
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 std::string padded(const std::string& text, std::size_t width) {
@@ -126,6 +127,27 @@ void add_devices(std::vector<TextLine>& to, const View& view, std::size_t most, 
 }
 
 // ---------------------------------------------------------------- the tables
+std::size_t width_of_numbers(const Panel& panel) {
+  return std::accumulate(panel.columns.begin(), panel.columns.end(), kGap,
+                         [](std::size_t sum, const PanelColumn& column) { return sum + column.width; });
+}
+
+void drop_column(Panel& panel, std::size_t index) {
+  const auto at = static_cast<std::ptrdiff_t>(index);
+  panel.columns.erase(panel.columns.begin() + at);
+  for (PanelRow& row : panel.rows) row.cells.erase(row.cells.begin() + at);
+}
+
+// Where names have no room: without AVERAGE, then TOTAL, then ERRORS, and what stands below them in other tables.
+std::vector<Panel> with_room_for_names(std::vector<Panel> panels, std::size_t width) {
+  for (Panel& panel : panels) {
+    const std::size_t all = panel.columns.size();
+    for (const std::size_t index : {2, 2, 3})
+      if (width_of_numbers(panel) + kLeastName > width && all > 3) drop_column(panel, index);
+  }
+  return panels;
+}
+
 std::string cells_text(const Panel& panel, const std::vector<std::string>& cells) {
   std::string text;
   for (std::size_t i = 0; i < panel.columns.size(); ++i) text += right(" " + cells[i], panel.columns[i].width);
@@ -181,8 +203,9 @@ std::vector<std::size_t> share_out(const std::vector<Panel>& panels, const std::
   return rows;
 }
 
-std::vector<TextLine> column_of(const std::vector<Panel>& panels, std::vector<PanelKind> kinds, std::size_t room,
+std::vector<TextLine> column_of(const std::vector<Panel>& all, std::vector<PanelKind> kinds, std::size_t room,
                                 std::size_t width, bool utf8, bool spaced = false) {
+  const std::vector<Panel> panels = with_room_for_names(all, width);
   const std::vector<std::size_t> rows = share_out(panels, kinds, room);
   std::ranges::sort(kinds);
   std::vector<TextLine> lines;
@@ -273,7 +296,7 @@ void cut_rows(std::vector<Panel>& panels) {
 std::vector<TextLine> lay_out(const View& view, const Status& status, Size size, bool utf8) {
   const bool on_terminal = size.rows != 0;
   if (on_terminal && (size.columns < kLeast.columns || size.rows < kLeast.rows)) return too_small(size, utf8);
-  std::vector<Panel> panels = panels_of(view, status.process, utf8);
+  std::vector<Panel> panels = panels_of(view, status.process, status.attached, utf8);
   if (!on_terminal) cut_rows(panels);
   std::vector<TextLine> lines = head(view, status, size, utf8);
   const std::size_t room = on_terminal ? size.rows - lines.size() - 1 : kNoLimit;

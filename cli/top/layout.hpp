@@ -30,7 +30,8 @@ struct Status {
   std::string state;      // "recording", "ended", ...
   bool alarming = false;  // the state
   bool paused = false;
-  bool help = false;  // instead of the tables
+  bool help = false;      // instead of the tables
+  bool attached = false;  // by fade top itself, which takes samples
   Order order = Order::Time;
   std::string filter;
   std::int64_t process = 0;          // as in Choice

@@ -42,6 +42,7 @@ Live::Live(Request& request, Reader& reader, Attachment* attachment, bool utf8)
       sampler_(reader, request.interval_ns, request.window_ns, utf8) {
   choice_.order = request.order;
   choice_.filter = std::move(request.filter);
+  status_.attached = request.target.has_value();
   status_.source = request.target ? fmt::format("pid {}", *request.target)
                                   : table::printable(reader.path().substr(reader.path().rfind('/') + 1));
 }
@@ -153,7 +154,7 @@ bool Live::act(Action action, Screen& screen) {
     case Action::Quit: return false;
     case Action::Help: status_.help = !status_.help; break;
     case Action::Filter: status_.typed = choice_.filter.text(); break;
-    case Action::ClearFilter: choice_.filter = Filter(), status_.help = false, update_view(); break;
+    case Action::ClearFilter: clear_filter(); break;
     case Action::Order: choice_.order = next(choice_.order), update_view(); break;
     case Action::Process: next_process(), update_view(); break;
     case Action::AllProcesses: choice_.process = 0, update_view(); break;
@@ -170,17 +171,25 @@ bool Live::act(Action action, Screen& screen) {
   return true;
 }
 
+void Live::clear_filter() {
+  choice_.filter = Filter();
+  status_.help = false;
+  status_.message.clear();
+  update_view();
+}
+
 void Live::type(int key) {
   constexpr int kEscape = 27;
   std::string& typed = *status_.typed;
   if (is_text(key)) typed += static_cast<char>(key);
   else if (key == Screen::kErase) remove_last_character(typed);
-  else if (key == kEscape) status_.typed.reset();
+  else if (key == kEscape) status_.typed.reset(), status_.message.clear();
   else if (key == Screen::kEnter) {
     auto filter = Filter::compile(typed);
     status_.typed.reset();
     if (!filter) return say(filter.error().sentence());
     choice_.filter = std::move(*filter);
+    status_.message.clear();
     update_view();
   }
 }

@@ -36,6 +36,7 @@ class Live {
   void draw(Screen& screen);
   bool take_keys(Screen& screen);
   bool act(Action action, Screen& screen);
+  void clear_filter();
   void type(int key);
   void pause();
   void next_process();

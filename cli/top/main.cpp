@@ -1,4 +1,5 @@
 // fade-top: a live view of the HIP calls of a program.
+#include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -44,9 +45,17 @@ int serve(Request& request, ColorWish color, Reader& reader, Attachment* attachm
   return text ? print_result(*text, kFailed) : report(text.error());
 }
 
+// The user began fade top: what to do next names it.
+std::string in_own_words(std::string text, Pid target) {
+  const std::string theirs = fmt::format("fade-attach {}", target), own = fmt::format("fade top {}", target);
+  for (std::size_t at = 0; (at = text.find(theirs, at)) != text.npos; at += own.size())
+    text.replace(at, theirs.size(), own);
+  return text;
+}
+
 // fade-attach has ended before there was anything to show: it has said why.
-int say_ended(Attachment& attachment) {
-  std::fputs(attachment.messages().c_str(), stderr);
+int say_ended(Attachment& attachment, Pid target) {
+  std::fputs(in_own_words(attachment.messages(), target).c_str(), stderr);
   const int status = *attachment.status();
   if (status == 0) log::error("there is nothing to show: the process has ended");
   return status == 0 ? kFailed : status;
@@ -59,7 +68,7 @@ int watch(Request& request, ColorWish color) {
   while (!EndSignals::asked()) {
     auto reader = Reader::open(attachment->database());
     if (reader) return serve(request, color, *reader, &*attachment);
-    if (attachment->status()) return say_ended(*attachment);
+    if (attachment->status()) return say_ended(*attachment, *request.target);
     ::poll(nullptr, 0, kLookAgain);
   }
   return 0;
@@ -75,6 +84,7 @@ int main(int argc, char** argv) {
   request.once = request.once || ::isatty(STDOUT_FILENO) != 1 || ::isatty(STDIN_FILENO) != 1;
   if (const auto fits = request.once ? Result<void>{} : Screen::check(); !fits) return report(fits.error());
   const EndSignals signals;
+  if (request.target) own_memory::change_consequence(": the view and its recording end; the program goes on");
   if (request.target) return watch(request, invocation.color);
   auto reader = choose_recording(request.database);
   return reader ? serve(request, invocation.color, *reader, nullptr) : report(reader.error());

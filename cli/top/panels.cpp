@@ -75,7 +75,8 @@ Panel functions_panel(const View& view, bool utf8) {
   Panel panel{columns_of_numbers({"TIME%", "CALLS/S", "AVERAGE", "TOTAL", "CALLS", "ERRORS"}),
               titled("FUNCTION", view.functions.size(), view.functions_hidden),
               {},
-              if_empty(view.functions_hidden, "no call was recorded yet")};
+              if_empty(view.functions_hidden,
+                       view.without_hip ? "no HIP library is loaded: nothing calls HIP" : "no call was recorded yet")};
   for (const Item& item : view.functions) panel.rows.push_back(timed_row(item, utf8));
   return panel;
 }
@@ -92,23 +93,29 @@ Panel kernels_panel(const View& view, bool utf8) {
   return panel;
 }
 
-Panel lines_panel(const View& view, bool utf8) {
+Panel lines_panel(const View& view, bool samples, bool utf8) {
   Panel panel{columns_of_numbers({"SEEN%", "CALLS/S", "TIME%", "TOTAL", "CALLS", "SEEN"}),
               titled("LINE", view.lines.size(), view.lines_hidden),
               {},
-              if_empty(view.lines_hidden, "no sample and no stack yet; record with --sample 20")};
+              if_empty(view.lines_hidden,
+                       samples ? "no sample and no stack yet" : "no sample and no stack yet; record with --sample 20")};
   for (const Item& item : view.lines) panel.rows.push_back(line_row(item, utf8));
   return panel;
 }
 
+// What a program allocated before fade came is not known.
+std::string memory_of(const ProcessItem& process) {
+  if (!process.memory_before) return table::human_bytes(process.memory);
+  return process.memory == 0 ? "-" : ">=" + table::human_bytes(process.memory);
+}
+
 PanelRow process_row(const ProcessItem& process, std::int64_t chosen) {
   const Style style = process.ended ? Style::Dim : process.id == chosen ? Style::Strong : Style::Normal;
-  return {
-      {percent(process.rates, &Rates::time), rate(process.rates, &Rates::calls), rate(process.rates, &Rates::launches),
-       table::human_bytes(process.memory), count(process.calls), count(process.errors)},
-      fmt::format("{}{} {}{}", process.id == chosen ? "> " : "", process.pid, table::short_command(process.command),
-                  process.ended ? " (ended)" : ""),
-      style};
+  return {{percent(process.rates, &Rates::time), rate(process.rates, &Rates::calls),
+           rate(process.rates, &Rates::launches), memory_of(process), count(process.calls), count(process.errors)},
+          fmt::format("{}{} {}{}", process.id == chosen ? "> " : "", process.pid, table::short_command(process.command),
+                      process.ended ? " (ended)" : ""),
+          style};
 }
 
 Panel processes_panel(const View& view, std::int64_t chosen) {
@@ -143,9 +150,9 @@ std::string clock_text(std::int64_t ns) {
   return fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
 }
 
-std::vector<Panel> panels_of(const View& view, std::int64_t chosen, bool utf8) {
+std::vector<Panel> panels_of(const View& view, std::int64_t chosen, bool samples, bool utf8) {
   return {processes_panel(view, chosen), functions_panel(view, utf8), kernels_panel(view, utf8),
-          lines_panel(view, utf8), errors_panel(view)};
+          lines_panel(view, samples, utf8), errors_panel(view)};
 }
 
 }  // namespace fade::cli::top

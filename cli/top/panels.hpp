@@ -32,8 +32,8 @@ struct Panel {
 enum class PanelKind : std::uint8_t { Processes, Functions, Kernels, Lines, Errors };
 inline constexpr std::size_t kPanelKinds = 5;
 
-// In the order of PanelKind. `chosen`: the process that the other panels are about, 0: all.
-std::vector<Panel> panels_of(const View& view, std::int64_t chosen, bool utf8);
+// In the order of PanelKind. `chosen`: the process that the other panels are about, 0: all. `samples`: they are taken.
+std::vector<Panel> panels_of(const View& view, std::int64_t chosen, bool samples, bool utf8);
 
 std::string clock_text(std::int64_t ns);  // "0:12:31"
 

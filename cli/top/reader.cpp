@@ -42,7 +42,8 @@ ProcessSums process_of(const query::NamedRow& row) {
           .errors = row.number("errors"),
           .launches = row.number("launches"),
           .waited_ns = row.number("waited_ns"),
-          .memory = row.number("memory")};
+          .memory = row.number("memory"),
+          .memory_before = row.is("memory_before")};
 }
 
 NamedSums kernel_of(const query::NamedRow& row) {
@@ -142,6 +143,7 @@ Result<void> Reader::read_session(Sums& to) {
     session_ = row.number("id");
     to.clean = row.is("clean");
     to.gpus = row.number("gpus");
+    to.without_hip = row.is("without_hip");
     to.under_way = !to.clean && !row.is("ended") && under_way() && !writer_is_gone();
     to.since_ns = to.under_way ? std::max<std::int64_t>(0, real_ns() - row.number("start_ns")) : row.number("ran_ns");
   });

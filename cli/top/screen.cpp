@@ -3,9 +3,14 @@
 #define NCURSES_NOMACROS 1
 #include <curses.h>
 #include <fmt/format.h>
+#include <termios.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
+#include <cstring>
+
+#include "base/own_memory.hpp"
 
 // Of <term.h>, which also defines macros with names such as `lines`.
 extern "C" int setupterm(const char* name, int fd, int* why);
@@ -39,6 +44,28 @@ void prepare_input() {
   ::curs_set(0);
 }
 
+// ---------------------------------------------------------------- out of memory: curses cannot end then
+termios terminal_before{};
+std::array<char, 256> leave_screen{};  // what curses would write at its end
+
+void add_capability(const char* name) {
+  const char* text = ::tigetstr(name);
+  const std::size_t used = std::strlen(leave_screen.data());
+  if (text == nullptr || text == reinterpret_cast<char*>(-1) || used + std::strlen(text) >= leave_screen.size()) return;
+  std::strcpy(leave_screen.data() + used, text);
+}
+
+void restore_terminal() {
+  (void)!::write(STDOUT_FILENO, leave_screen.data(), std::strlen(leave_screen.data()));
+  ::tcsetattr(STDIN_FILENO, TCSANOW, &terminal_before);
+}
+
+void prepare_for_the_worst() {
+  leave_screen.fill(0);
+  for (const char* name : {"sgr0", "rmkx", "cnorm", "rmcup"}) add_capability(name);
+  own_memory::before_end(restore_terminal);
+}
+
 int translated(int key) {
   switch (key) {
     case KEY_RESIZE: return Screen::kResized;
@@ -66,17 +93,20 @@ Result<void> Screen::check() {
 
 Result<Screen> Screen::open(bool color) {
   if (auto fits = check(); !fits) return tl::unexpected(std::move(fits.error()));
+  const bool known = ::tcgetattr(STDIN_FILENO, &terminal_before) == 0;
   SCREEN* made = ::newterm(nullptr, stdout, stdin);
   if (made == nullptr) return no_terminal(std::getenv("TERM"));
   Screen screen(made, color);
   screen.color_ = color && ::has_colors();
   if (screen.color_) prepare_colors();
   prepare_input();
+  if (known) prepare_for_the_worst();
   return screen;
 }
 
 Screen::~Screen() {
   if (screen_ == nullptr) return;
+  own_memory::before_end(nullptr);
   ::endwin();
   ::delscreen(screen_);
 }

@@ -16,6 +16,7 @@ struct ProcessSums {
   std::int64_t calls = 0, errors = 0, launches = 0;
   std::int64_t waited_ns = 0;  // in calls that wait for the GPU, all threads together
   std::int64_t memory = 0;     // bytes of GPU memory that it holds now
+  bool memory_before = false;  // it ran before fade came: it may hold more
 };
 
 // Of a function, kernel or line. process 0: of all processes together.
@@ -53,6 +54,7 @@ struct Sums {
   bool under_way = false;
   bool kernels_on_gpu = false;  // total_ns of kernels is the GPU's time, else that of the calls that launched them
   std::int64_t gpus = 0;        // that the driver has, with or without sensors
+  bool without_hip = false;     // no process has loaded a HIP library
   std::vector<ProcessSums> processes;
   std::vector<NamedSums> functions, kernels, lines;
   std::vector<Device> devices;

@@ -108,8 +108,8 @@ Rates rates_of(const ProcessSums& before, const ProcessSums& now, std::int64_t w
 }
 
 ProcessItem item_of(const Sums* base, const ProcessSums& now, std::int64_t window_ns) {
-  ProcessItem item{now.id,    now.pid,    now.command,  now.ended,     {},
-                   now.calls, now.errors, now.launches, now.waited_ns, now.memory};
+  ProcessItem item{now.id,       now.pid,       now.command, now.ended,        {}, now.calls, now.errors,
+                   now.launches, now.waited_ns, now.memory,  now.memory_before};
   if (base == nullptr) return item;
   const auto known = std::ranges::find(base->processes, now.id, &ProcessSums::id);
   item.rates = rates_of(known == base->processes.end() ? ProcessSums{} : *known, now, window_ns);
@@ -181,6 +181,7 @@ View make_view(const Sums* base, const Sums& now, const Choice& choice) {
   view.kernels_on_gpu = now.kernels_on_gpu;
   view.kernels_of_all = choice.process != 0 && !now.kernels_on_gpu && now.processes.size() > 1;
   view.gpus = now.gpus;
+  view.without_hip = now.without_hip;
   view.devices = now.devices;
   view.drops = now.drops;
   view.cost = now.cost;

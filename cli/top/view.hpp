@@ -44,6 +44,7 @@ struct ProcessItem {
   bool ended = false;
   std::optional<Rates> rates;  // time: in calls that wait for the GPU
   std::int64_t calls = 0, errors = 0, launches = 0, waited_ns = 0, memory = 0;
+  bool memory_before = false;  // as in ProcessSums
 };
 
 struct View {
@@ -53,7 +54,8 @@ struct View {
   bool kernels_on_gpu = false;
   bool kernels_of_all = false;  // launches are not kept apart by process, so kernels of all are shown
   std::int64_t gpus = 0;
-  ProcessItem whole;  // all processes together, or the chosen one
+  bool without_hip = false;  // no process has loaded a HIP library
+  ProcessItem whole;         // all processes together, or the chosen one
   std::vector<ProcessItem> processes;
   std::vector<Item> functions, kernels, lines;
   std::size_t functions_hidden = 0, kernels_hidden = 0, lines_hidden = 0;  // by the filter

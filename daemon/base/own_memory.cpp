@@ -38,6 +38,7 @@ struct Limit {
 std::array<Limit, 3> limits{{{RLIMIT_AS, RLIM_INFINITY}, {RLIMIT_DATA, RLIM_INFINITY}, {RLIMIT_STACK, kStack}}};
 int end_status = 1;
 const char* end_consequence = "";
+void (*restore_before_end)() = nullptr;
 
 // Only a process with CAP_SYS_RESOURCE may exceed the hard limit.
 bool raise(const Limit& limit) {
@@ -99,6 +100,10 @@ void take(int status, const char* consequence) {
   give_threads_a_stack();
 }
 
+void change_consequence(const char* consequence) { end_consequence = consequence; }
+
+void before_end(void (*restore)()) { restore_before_end = restore; }
+
 void give_back() {
   for (const Limit& limit : limits)
     if (limit.is_changed) ::setrlimit(limit.what, &limit.given);
@@ -131,6 +136,7 @@ Error scarcity() {
 
 // Must not allocate memory.
 void ran_out() {
+  if (restore_before_end != nullptr) restore_before_end();
   if (log::level() >= log::Level::Error) {
     say("fade: out of memory");
     say(end_consequence);

@@ -9,6 +9,10 @@ namespace fade::own_memory {
 // Raises the limits. From then on, a failed allocation prints `consequence` (a string literal) and ends the process
 // with `status` at once. Without a tracer the program continues by its safety net.
 void take(int status, const char* consequence);
+// Another `consequence` from then on.
+void change_consequence(const char* consequence);
+// Runs before that message, such as to restore the terminal; nullptr: nothing. Must be async-signal-safe.
+void before_end(void (*restore)());
 // Restores the original limits, in a child that is about to execute a program. Async-signal-safe.
 void give_back();
 // Returns an Error if the limit is too low to start.

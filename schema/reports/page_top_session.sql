@@ -6,6 +6,10 @@ SELECT s.id, s.start_ns, s.end_ns IS NOT NULL AS ended, s.clean,
                  FROM process_use_ u
                  JOIN process_ p ON p.id = u.process
                  WHERE p.session = s.id), 0) AS ran_ns,
+       NOT EXISTS (SELECT 1
+                   FROM module_ m
+                   JOIN process_ p ON p.id = m.process
+                   WHERE p.session = s.id AND m.role IN ('hip', 'cuda')) AS without_hip,
        (SELECT count(*) FROM kfd_nodes k WHERE k.session = s.id AND k.gpu_id > 0) AS gpus
 FROM sessions s
 WHERE s.id = coalesce(:session, s.id)

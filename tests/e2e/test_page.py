@@ -28,7 +28,7 @@ def page_of(build, path, *options):
     file = path.with_suffix(".html")
     done = ask(build, path, "page", "-o", file, "--force", *options)
     assert done.returncode == 0, done.stderr
-    assert file.stat().st_size < LARGEST
+    assert file.stat().st_size < LARGEST and file.stat().st_mode & 0o777 == 0o600
     return file
 
 
@@ -130,6 +130,11 @@ def test_hostile_names_stay_text(build, record):
             assert HOSTILE[1] in page.value("document.body.innerText")
 
 
+def assert_time_has_its_calls(data):
+    shown = data["parts"]["timeline"]
+    assert shown["to"] > 10**6 and shown["calls"] and all(start < shown["to"] for start, *_ in shown["calls"])
+
+
 def test_a_recording_under_way_and_a_killed_fade(build, tmp_path):
     path = tmp_path / "live.db"
     fade = subprocess.Popen([build.fade_run, "-q", "-o", path, "--", *build.command("loop 200000")], env=build.environment("v6"), cwd=tmp_path,
@@ -142,6 +147,7 @@ def test_a_recording_under_way_and_a_killed_fade(build, tmp_path):
             time.sleep(0.2)
         data = data_of(page_of(build, path))
         assert any("still being recorded" in text or "not closed cleanly" in text for text in data["parts"]["run"]["remarks"])
+        assert_time_has_its_calls(data)
         pids = harness.descendants(fade.pid)
     finally:
         fade.send_signal(signal.SIGKILL)
@@ -151,7 +157,9 @@ def test_a_recording_under_way_and_a_killed_fade(build, tmp_path):
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-    assert data_of(page_of(build, path))["parts"]["run"]["remarks"]
+    data = data_of(page_of(build, path))
+    assert data["parts"]["run"]["remarks"]
+    assert_time_has_its_calls(data)
 
 
 def test_several_sessions_and_processes(build, record, tmp_path):

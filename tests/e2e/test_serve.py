@@ -140,6 +140,15 @@ def test_another_user_is_refused_though_he_has_the_token(server):
     assert subprocess.run(command, capture_output=True, text=True, cwd="/", user=65534, group=65534).stdout == "403\n"
 
 
+def test_another_address_with_a_port_of_the_user_is_refused(server):
+    own = server.connect()
+    own.request("GET", server.path)
+    assert own.getresponse().read()
+    other = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE, source_address=("127.0.0.2", own.sock.getsockname()[1]))
+    other.request("GET", server.path)
+    assert other.getresponse().status == 403
+
+
 def raw(server, data):
     with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as connection:
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
@@ -254,6 +263,7 @@ def test_the_sql_box_only_reads(server, train):
     assert len(server.ask("sql.json", sql="SELECT id FROM calls UNION ALL SELECT id FROM calls UNION ALL SELECT id FROM calls")["rows"]) == 1000
     for sql in ("DELETE FROM call_", "ATTACH 'x.db' AS x", "PRAGMA journal_mode = DELETE", "SELECT 1; SELECT 2", "CREATE TABLE x (y)", "", "SELECT load_extension('x')"):
         assert "error" in server.ask("sql.json", sql=sql), sql
+    assert "one SELECT, for reading only" in server.ask("sql.json", sql="DELETE FROM calls")["fix"]
     wrong = server.ask("sql.json", sql="SELECT name,\n cals FROM top")
     assert "no such column: cals" in wrong["cause"] and wrong.get("place", 14) == 14
     assert "did you mean 'top'" in server.ask("sql.json", sql="SELECT * FROM topp")["cause"]

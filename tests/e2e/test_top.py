@@ -185,6 +185,12 @@ def test_the_view_fits_and_keys_work(fade, recording, terminal, neighbours):
     screen.shows(r"FUNCTION \(\d+\)")
     screen.keys("/", "(", "Enter")
     screen.shows("is not a regular expression")
+    screen.keys("/", "h", "i", "p", "Enter")
+    screen.shows(r"q quit.*\Z")  # the message went with the next filter
+    screen.keys("Escape", "/", "(", "Enter")
+    screen.shows("is not a regular expression")
+    screen.keys("Escape")
+    screen.shows(r"q quit.*\Z")
     screen.keys("p")
     screen.shows(r"process \d+ alone")
     screen.keys("a", "Space")
@@ -334,6 +340,20 @@ def test_a_process_that_cannot_be_attached_to(fade, neighbours, tmp_path):
     done = top(fade, "--once", child.pid, env=neighbours)
     assert done.returncode == 4 and f"no process {child.pid}" in done.stderr
     assert not list((tmp_path / "runtime").iterdir())
+
+
+def test_a_second_view_of_a_process_names_fade_top(fade, target, attached, neighbours):
+    done = top(fade, "--once", target.pid, env=neighbours)
+    assert "already traced" in done.stderr and f"fade top {target.pid}" in done.stderr
+
+
+def test_a_program_without_hip_says_so(fade, neighbours):
+    with subprocess.Popen(["sleep", "60"]) as child:
+        try:
+            done = top(fade, "--once", child.pid, env=neighbours)
+        finally:
+            child.kill()
+    assert "no HIP library is loaded" in done.stdout and "record with" not in done.stdout
 
 
 def test_without_fade_attach_it_says_so(fade, target, neighbours, tmp_path):

@@ -380,5 +380,15 @@ TEST_F(Summary, SaysThatTheRecordingWasNotClosed) {
   EXPECT_THAT(show(path), HasSubstr("not closed cleanly (fade was killed, could not write, or is still running)"));
 }
 
+TEST(Filters, OfAnotherFormOfAReportAreRefusedInWordsThatWork) {
+  Settings settings;
+  settings.gpu = true;
+  settings.api = {"cuda"};
+  const auto refused = check_filters(settings, *find_report("top_gpu"));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("report top --gpu has no --api"));
+  EXPECT_THAT(refused.error().fix, HasSubstr("fade-query top --gpu --where"));
+}
+
 }  // namespace
 }  // namespace fade::query

@@ -120,6 +120,8 @@ TEST(Open, ARecordingThatGoesOnIsReadAsItIsNow) {
   ASSERT_TRUE(r) << r.error().text();
   EXPECT_EQ(r->state, State::Running);
   EXPECT_THAT(state_text(*r), HasSubstr("process " + std::to_string(writer.pid())));
+  EXPECT_EQ(with_known_state(*r, "not closed: fade was killed, or is still recording"),
+            "not closed: fade is still recording");
   EXPECT_EQ(first(*r, "SELECT name FROM threads LIMIT 1"), Value{std::string("in the log")});
   EXPECT_TRUE(std::filesystem::exists(path + "-wal"));
 }
@@ -134,6 +136,7 @@ TEST(Open, WhatAKilledWriterLeftIsTakenIntoTheFile) {
   ASSERT_TRUE(r) << r.error().text();
   EXPECT_EQ(r->state, State::Unclosed);
   EXPECT_THAT(state_text(*r), HasSubstr("not closed cleanly (fade was killed, could not write, or is still running)"));
+  EXPECT_EQ(with_known_state(*r, "not closed: fade was killed, or is still recording"), "not closed: fade was killed");
   EXPECT_EQ(first(*r, "SELECT name FROM threads LIMIT 1"), Value{std::string("in the log")});
   EXPECT_FALSE(std::filesystem::exists(path + "-wal") && std::filesystem::file_size(path + "-wal") > 0);
 }
@@ -182,11 +185,23 @@ TEST(Guard, RefusalsNameWhatWasTried) {
   EXPECT_THAT(r->database.prepare("SELECT * FROM nowhere").error().cause, HasSubstr("no such table: nowhere"));
 }
 
+TEST(Guard, TheMemoryOfTheProcessIsLimitedMeanwhileAlone) {
+  TemporaryDirectory dir;
+  auto r = open_recording(make_recording(dir, "fade-x.db"));
+  ASSERT_TRUE(r);
+  {
+    const auto limit = r->database.limit_memory();
+    EXPECT_GT(sqlite3_hard_heap_limit64(-1), 0);
+  }
+  EXPECT_EQ(sqlite3_hard_heap_limit64(-1), 0);
+  EXPECT_EQ(sqlite3_soft_heap_limit64(-1), 0);
+}
+
 TEST(Guard, AQueryThatNeverEndsIsCut) {
   TemporaryDirectory dir;
   auto r = open_recording(make_recording(dir, "fade-x.db"));
   ASSERT_TRUE(r);
-  r->database.limit_memory();
+  const auto limit = r->database.limit_memory();
   r->database.limit_time(std::chrono::milliseconds(50));
   auto endless =
       r->database.one("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n");

@@ -97,6 +97,13 @@ TEST_F(TopLayout, SaysWhatItNeeds) {
   EXPECT_THAT(text_at({40, 8}, true), testing::StartsWith("fade top needs 60 columns and 12 lines;\n"));
 }
 
+TEST_F(TopLayout, NamesKeepTheirRoomOnANarrowTerminal) {
+  const std::string text = text_at({60, 24}, true);
+  EXPECT_THAT(text, testing::HasSubstr("hipStreamSynchronize"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("AVERAGE")));
+  EXPECT_THAT(text, testing::HasSubstr("ERRORS  FUNCTION"));
+}
+
 TEST_F(TopLayout, AsciiHasNoOtherCharacters) {
   for (const Size size : {Size{80, 24}, Size{200, 50}})
     for (const char c : text_at(size, false)) EXPECT_TRUE(c == '\n' || (c >= ' ' && c <= '~')) << int{c};
@@ -107,6 +114,14 @@ TEST_F(TopLayout, EmptyTablesSayWhy) {
   for (const char* words : {"no call was recorded yet", "no kernel was launched yet", "no sample and no stack yet",
                             "no call failed", "no process yet", "the driver shows no GPU"})
     EXPECT_THAT(text, testing::HasSubstr(words));
+}
+
+TEST_F(TopLayout, MemoryFromBeforeIsNotKnown) {
+  View view = example();
+  for (ProcessItem& process : view.processes) process.memory_before = true;
+  const std::string text = text_at({80, 24}, true, recording(), view);
+  EXPECT_THAT(text, testing::HasSubstr(" >=11.0 GiB "));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr(" 0 B ")));
 }
 
 TEST_F(TopLayout, SaysWhatWasDropped) {

@@ -37,7 +37,8 @@ TEST_F(TopReader, SumsAreThoseOfTheViews) {
   const auto sql = [&](const std::string& select) { return number(path, (select + session).c_str()); };
   EXPECT_EQ(total(sums->functions, &NamedSums::calls), sql("SELECT coalesce(sum(calls), 0) FROM call_stats"));
   EXPECT_EQ(total(sums->functions, &NamedSums::total_ns), sql("SELECT coalesce(sum(total_ns), 0) FROM call_stats"));
-  EXPECT_EQ(total(sums->processes, &ProcessSums::calls), sql("SELECT coalesce(sum(calls), 0) FROM process_use"));
+  EXPECT_EQ(total(sums->processes, &ProcessSums::calls), sql("SELECT coalesce(sum(calls), 0) FROM call_stats"));
+  EXPECT_EQ(total(sums->processes, &ProcessSums::errors), total(sums->functions, &NamedSums::errors));
   EXPECT_EQ(total(sums->processes, &ProcessSums::waited_ns), sql("SELECT coalesce(sum(blocked_ns), 0) FROM waits"));
   EXPECT_EQ(total(sums->processes, &ProcessSums::memory),
             number(path,

@@ -127,6 +127,19 @@ TEST(TopHistory, KeepsAWindow) {
   EXPECT_TRUE(history.is_full());
 }
 
+TEST(TopHistory, ALongWindowIsThinned) {
+  History history(3600 * kViewSecond);
+  for (std::int64_t second = 1; second <= 5000; ++second) {
+    Sums sums;
+    sums.at_ns = second * kViewSecond;
+    history.add(std::move(sums), true);
+  }
+  EXPECT_LE(history.size(), 64U);
+  EXPECT_EQ(history.now().at_ns, 5000 * kViewSecond);
+  EXPECT_TRUE(history.is_full());
+  EXPECT_LT(history.covered_ns(), 3700 * kViewSecond);
+}
+
 TEST(TopHistory, FirstSumsOfAnUnknownMomentGo) {
   History history(2 * kViewSecond);
   history.add(sums_at(1, 0, 0), false);
