@@ -33,7 +33,7 @@ class GpuWaits {
     const std::int64_t until = median_exit();
     n_ = 0;
     for (auto& [thread, of] : threads_) {
-      std::erase_if(of.waits, [&](const Wait& wait) {
+      std::erase_if(of.waits, [&, &thread = thread, &of = of](const Wait& wait) {
         if (wait.exit >= until || is_needed(thread, wait)) return false;
         of.forgotten = std::max(of.forgotten, wait.exit);
         return true;
