@@ -274,8 +274,16 @@ def keeper_and_attach(pid):
     return [child for child in harness.descendants(pid) if child != pid]
 
 
+def runs(pid):
+    """False for a zombie. A process may end while its file is read."""
+    try:
+        return "State:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def gone(pids):
-    return not any(os.path.exists(f"/proc/{pid}") and "State:\tZ" not in pathlib.Path(f"/proc/{pid}/status").read_text() for pid in pids)
+    return not any(runs(pid) for pid in pids)
 
 
 def is_left_alone(target, tmp_path, helpers):
