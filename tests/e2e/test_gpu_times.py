@@ -127,7 +127,7 @@ def test_kernels_have_their_time_on_the_gpu(build, recording):
 def test_no_time_although_times_were_asked(build, tmp_path):
     """The runtime has no HSA here. Then the option is not the advice."""
     database = tmp_path / "none.db"
-    subprocess.run([build.fade_run, "-q", "--gpu-times", "-o", database, "--", *build.command("gpu_work 5 1 1")], env=build.environment("v6"), check=True, timeout=60)
+    subprocess.run([build.fade_run, "-q", "--gpu-times", "-o", database, "--", *build.command("gpu_work 5 1 1")], env=build.environment("v6"), cwd=tmp_path, check=True, timeout=60)
     assert "no work of a GPU has a time, although it was recorded with --gpu-times" in asked(build, database, "gpu").stderr
 
 
