@@ -28,34 +28,11 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-// Reads the file that was asked last. To open it is dear: SQLite parses all views then.
-class Reader {
- public:
-  static sqlite::Db& of(const std::string& file) {
-    Reader& reader = last();
-    if (reader.file_ == file && reader.db_) return reader.db_;
-    auto db = sqlite::Db::open(file, SQLITE_OPEN_READONLY);
-    EXPECT_TRUE(db) << (db ? "" : db.error().text());
-    reader.file_ = file;
-    reader.db_ = db ? std::move(*db) : sqlite::Db();
-    return reader.db_;
-  }
-  // Before a writer ends: the last connection takes the log away.
-  static void close() { last().db_.close(); }
-
- private:
-  static Reader& last() {
-    static Reader reader;
-    return reader;
-  }
-
-  std::string file_;
-  sqlite::Db db_;
-};
-
 // All rows as text: columns joined by '|', NULL is empty.
 inline std::vector<std::string> rows_of(const std::string& file, const std::string& sql) {
-  auto stmt = Reader::of(file).prepare(sql);
+  auto db = sqlite::Db::open(file, SQLITE_OPEN_READONLY);
+  EXPECT_TRUE(db) << (db ? "" : db.error().text());
+  auto stmt = db->prepare(sql);
   EXPECT_TRUE(stmt) << sql << (stmt ? "" : stmt.error().text());
   std::vector<std::string> out;
   if (!stmt) return out;
@@ -174,7 +151,6 @@ class Recording : public testing::Test {
     tracee->thread(1, 1);
   }
   Totals finish() {
-    Reader::close();
     Totals totals = writer->finish();
     writer.reset();
     return totals;
