@@ -37,14 +37,17 @@ def works_of(truth):
 
 def works_told(database):
     """The same of a recording. Calls of a thread are numbered as they come."""
-    boot, = database.rows("SELECT boot_ns FROM session_")[0]
+    (boot,) = database.rows("SELECT boot_ns FROM session_")[0]
     numbers, works = {}, collections.defaultdict(list)
     last = collections.Counter()
-    for tid, call in database.rows("SELECT DISTINCT c.tid, w.call FROM gpu_work w JOIN calls c ON c.id = w.call ORDER BY w.call"):
+    for tid, call in database.rows(
+        "SELECT DISTINCT c.tid, w.call FROM gpu_work w JOIN calls c ON c.id = w.call ORDER BY w.call"
+    ):
         last[tid] += 1
         numbers[call] = tid, last[tid]
     for call, kind, name, stream, start, end, size in database.rows(
-            "SELECT call, kind, name, stream, start, end, coalesce(bytes, 0) FROM gpu_work WHERE kind <> 'barrier'"):
+        "SELECT call, kind, name, stream, start, end, coalesce(bytes, 0) FROM gpu_work WHERE kind <> 'barrier'"
+    ):
         works[numbers[call]].append((kind, name, stream, start + boot, end + boot, size))
     return {key: sorted(value) for key, value in works.items()}
 
@@ -55,7 +58,9 @@ def test_ten_thousand_launches_of_four_threads_are_tied_rightly(build, tmp_path,
     assert sum(map(len, works.values())) > 17_000
     assert works_told(database) == works
     assert database.value("SELECT count(*) FROM gpu_work WHERE call IS NULL OR device IS NOT 0 OR tid IS NULL") == 0
-    seen, timed, untimed, *rest = database.rows("SELECT seen, timed, untimed, unread, untied, untold FROM gpu_coverage")[0]
+    seen, timed, untimed, *rest = database.rows(
+        "SELECT seen, timed, untimed, unread, untied, untold FROM gpu_coverage"
+    )[0]
     assert (seen, timed, untimed) == (sum(map(len, works.values())),) * 2 + (0,) and rest == [0, 0, 0]
 
 
@@ -68,18 +73,30 @@ def test_other_releases(build, tmp_path, runtime):
 def test_calls_put_to_run_what_their_names_say(build, tmp_path):
     database, _ = recorded(build, "gpu_work 200 1 2", tmp_path)
     kinds = database.rows("SELECT DISTINCT c.name, w.kind FROM gpu_work w JOIN calls c ON c.id = w.call ORDER BY 1")
-    assert kinds == [("hipGraphLaunch", "kernel"), ("hipLaunchKernel", "kernel"), ("hipMemcpy", "copy"), ("hipMemcpyAsync", "copy"),
-                     ("hipMemset", "fill"), ("hipMemsetAsync", "fill")]
+    assert kinds == [
+        ("hipGraphLaunch", "kernel"),
+        ("hipLaunchKernel", "kernel"),
+        ("hipMemcpy", "copy"),
+        ("hipMemcpyAsync", "copy"),
+        ("hipMemset", "fill"),
+        ("hipMemsetAsync", "fill"),
+    ]
     assert database.value("SELECT count(DISTINCT queue) FROM gpu_work WHERE kind = 'kernel'") > 1
 
 
 def test_sums_are_those_of_the_rows(build, tmp_path):
     database, _ = recorded(build, "gpu_work 500 2 4", tmp_path)
-    rows = database.rows("SELECT kind, name, device, count(*), sum(duration), min(duration), max(duration), sum(bytes), min(start), max(end) "
-                         "FROM gpu_work GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")
-    assert rows == database.rows("SELECT kind, name, device, sum(n), sum(total_ns), min(min_ns), max(max_ns), sum(bytes), min(first), max(last) "
-                                 "FROM gpu_stats GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")
-    assert database.rows("SELECT sum(n), sum(ns) FROM gpu_seconds") == database.rows("SELECT count(*), sum(duration) FROM gpu_work")
+    rows = database.rows(
+        "SELECT kind, name, device, count(*), sum(duration), min(duration), max(duration), sum(bytes), min(start), max(end) "
+        "FROM gpu_work GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    )
+    assert rows == database.rows(
+        "SELECT kind, name, device, sum(n), sum(total_ns), min(min_ns), max(max_ns), sum(bytes), min(first), max(last) "
+        "FROM gpu_stats GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    )
+    assert database.rows("SELECT sum(n), sum(ns) FROM gpu_seconds") == database.rows(
+        "SELECT count(*), sum(duration) FROM gpu_work"
+    )
 
 
 def test_without_rows_the_sums_stay(build, tmp_path):
@@ -112,11 +129,19 @@ def recording(build, tmp_path_factory):
 
 
 def asked(build, recording, *words):
-    return subprocess.run([build.fade_query, *words, recording, "--format", "csv"], capture_output=True, text=True, timeout=60)
+    return subprocess.run(
+        [build.fade_query, *words, recording, "--format", "csv"], capture_output=True, text=True, timeout=60
+    )
 
 
 def test_kernels_have_their_time_on_the_gpu(build, recording):
-    answer = asked(build, recording, "kernels", "--columns", "launches,gpu_runs,gpu_total_ns,gpu_avg_ns,gpu_min_ns,gpu_p50_ns,gpu_max_ns")
+    answer = asked(
+        build,
+        recording,
+        "kernels",
+        "--columns",
+        "launches,gpu_runs,gpu_total_ns,gpu_avg_ns,gpu_min_ns,gpu_p50_ns,gpu_max_ns",
+    )
     assert answer.returncode == 0, answer.stderr
     lines = [list(map(int, line.split(","))) for line in answer.stdout.splitlines()[1:]]
     assert len(lines) == 3
@@ -127,11 +152,21 @@ def test_kernels_have_their_time_on_the_gpu(build, recording):
 def test_no_time_although_times_were_asked(build, tmp_path):
     """The runtime has no HSA here. Then the option is not the advice."""
     database = tmp_path / "none.db"
-    subprocess.run([build.fade_run, "-q", "--gpu-times", "-o", database, "--", *build.command("gpu_work 5 1 1")], env=build.environment("v6"), cwd=tmp_path, check=True, timeout=60)
-    assert "no work of a GPU has a time, although it was recorded with --gpu-times" in asked(build, database, "gpu").stderr
+    subprocess.run(
+        [build.fade_run, "-q", "--gpu-times", "-o", database, "--", *build.command("gpu_work 5 1 1")],
+        env=build.environment("v6"),
+        cwd=tmp_path,
+        check=True,
+        timeout=60,
+    )
+    assert (
+        "no work of a GPU has a time, although it was recorded with --gpu-times" in asked(build, database, "gpu").stderr
+    )
 
 
-@pytest.mark.parametrize("report", ["gpu-work", "gpu-coverage", "gpu", "gpu-busy", "gpu-idle", "gpu-delays", "gpu-copies"])
+@pytest.mark.parametrize(
+    "report", ["gpu-work", "gpu-coverage", "gpu", "gpu-busy", "gpu-idle", "gpu-delays", "gpu-copies"]
+)
 def test_reports_have_rows(build, recording, report):
     answer = asked(build, recording, report)
     assert answer.returncode == 0 and len(answer.stdout.splitlines()) > 1, answer.stderr
@@ -155,26 +190,41 @@ def length_of(works):
 def test_busy_time_is_the_union_of_all_queues(build, tmp_path):
     database, works = recorded(build, "gpu_work 1000 4 8", tmp_path)
     all_works = [(kind, start, end) for of_call in works.values() for kind, _, _, start, end, _ in of_call]
-    parts = [[(start, end) for kind, start, end in all_works if kind in kinds]
-             for kinds in (("kernel", "copy", "fill"), ("kernel", "fill"), ("copy",))]
+    parts = [
+        [(start, end) for kind, start, end in all_works if kind in kinds]
+        for kinds in (("kernel", "copy", "fill"), ("kernel", "fill"), ("copy",))
+    ]
     busy, kernels, copies = map(length_of, parts)
     assert database.rows("SELECT busy_ns, kernel_ns, copy_ns, overlap_ns, late FROM gpu_busy") == [
-        (busy, kernels, copies, kernels + copies - busy, 0)]
-    assert database.rows("SELECT sum(busy_ns), sum(kernel_ns), sum(copy_ns) FROM gpu_busy_seconds") == [(busy, kernels, copies)]
+        (busy, kernels, copies, kernels + copies - busy, 0)
+    ]
+    assert database.rows("SELECT sum(busy_ns), sum(kernel_ns), sum(copy_ns) FROM gpu_busy_seconds") == [
+        (busy, kernels, copies)
+    ]
     spans = spans_of(parts[0])
     gaps = [after[0] - before[1] for before, after in zip(spans, spans[1:])]
-    assert database.rows("SELECT coalesce(sum(n), 0), coalesce(sum(total_ns), 0) FROM gpu_gaps") == [(len(gaps), sum(gaps))]
+    assert database.rows("SELECT coalesce(sum(n), 0), coalesce(sum(total_ns), 0) FROM gpu_gaps") == [
+        (len(gaps), sum(gaps))
+    ]
     longest = [ns for ns, in database.rows("SELECT duration FROM gpu_idle ORDER BY duration DESC")]
     assert longest == sorted(gaps, reverse=True)[:100]
 
 
 def test_idle_times_have_the_cause_that_the_calls_show(build, tmp_path):
     database, _ = recorded(build, "gpu_work 400 2 4", tmp_path)
-    calls = {call: (tid, name, start, end) for call, tid, name, start, end in database.rows(
-        "SELECT id, tid, name, start, end FROM calls WHERE parent_id IS NULL")}
-    waits = [(tid, name, start, end) for tid, name, start, end in calls.values() if name in ("hipMemcpy", "hipDeviceSynchronize")]
+    calls = {
+        call: (tid, name, start, end)
+        for call, tid, name, start, end in database.rows(
+            "SELECT id, tid, name, start, end FROM calls WHERE parent_id IS NULL"
+        )
+    }
+    waits = [
+        (tid, name, start, end)
+        for tid, name, start, end in calls.values()
+        if name in ("hipMemcpy", "hipDeviceSynchronize")
+    ]
     placed = collections.defaultdict(list)  # of each thread: its calls that put work to run
-    for call, in database.rows("SELECT DISTINCT call FROM gpu_work WHERE kind <> 'barrier' ORDER BY call"):
+    for (call,) in database.rows("SELECT DISTINCT call FROM gpu_work WHERE kind <> 'barrier' ORDER BY call"):
         placed[calls[call][0]].append(call)
     told = database.rows("SELECT start, cause, asked, after_call_id FROM gpu_idle")
     assert len(told) == 100
@@ -194,10 +244,13 @@ def test_idle_times_have_the_cause_that_the_calls_show(build, tmp_path):
 
 def test_delays_count_from_the_launch(build, tmp_path):
     database, works = recorded(build, "gpu_work 300 2 4", tmp_path)
-    rows = database.rows("SELECT c.start, min(w.start) FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.kind = 'kernel' GROUP BY c.id")
+    rows = database.rows(
+        "SELECT c.start, min(w.start) FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.kind = 'kernel' GROUP BY c.id"
+    )
     delays = [begin - entry for entry, begin in rows]
     assert database.rows("SELECT sum(n), sum(total_ns), sum(early) FROM gpu_delays") == [
-        (len(delays), sum(max(0, ns) for ns in delays), sum(ns < 0 for ns in delays))]
+        (len(delays), sum(max(0, ns) for ns in delays), sum(ns < 0 for ns in delays))
+    ]
 
 
 def test_copies_have_directions(build, tmp_path):
@@ -212,8 +265,10 @@ def test_copies_have_directions(build, tmp_path):
 
 def test_steps_have_the_work_that_their_calls_put_to_run(build, tmp_path):
     database, _ = recorded(build, "gpu_work 300 1 2", tmp_path, "--step", "hipMemcpy")
-    works = database.rows("SELECT s.id, count(*), sum(w.duration) FROM steps s JOIN gpu_work w ON w.call > s.first_call_id AND w.call <= s.last_call_id "
-                          "WHERE w.kind <> 'barrier' GROUP BY s.id ORDER BY s.id")
+    works = database.rows(
+        "SELECT s.id, count(*), sum(w.duration) FROM steps s JOIN gpu_work w ON w.call > s.first_call_id AND w.call <= s.last_call_id "
+        "WHERE w.kind <> 'barrier' GROUP BY s.id ORDER BY s.id"
+    )
     assert len(works) > 10 and works == database.rows("SELECT step_id, works, gpu_ns FROM gpu_steps ORDER BY step_id")
     assert database.value("SELECT count(*) FROM gpu_steps WHERE busy_ns > gpu_ns OR busy_ns <= 0") == 0
 
@@ -221,33 +276,61 @@ def test_steps_have_the_work_that_their_calls_put_to_run(build, tmp_path):
 def test_top_of_the_gpu(build, recording):
     answer = asked(build, recording, "top", "--gpu", "--columns", "name,n")
     rows = dict(line.rsplit(",", 1) for line in answer.stdout.splitlines()[1:])
-    assert answer.returncode == 0 and set(rows) == {"add_vectors", "reduce_rows", "scale", "copy", "__amd_rocclr_copyBuffer", "__amd_rocclr_fillBufferAligned"}, answer.stdout + answer.stderr
+    assert answer.returncode == 0 and set(rows) == {
+        "add_vectors",
+        "reduce_rows",
+        "scale",
+        "copy",
+        "__amd_rocclr_copyBuffer",
+        "__amd_rocclr_fillBufferAligned",
+    }, (
+        answer.stdout + answer.stderr
+    )
 
 
 def test_the_page_says_how_busy_and_why_idle(build, recording):
-    answer = subprocess.run([build.fade_query, "gpu", recording, "--format", "table"], capture_output=True, text=True, timeout=60)
+    answer = subprocess.run(
+        [build.fade_query, "gpu", recording, "--format", "table"], capture_output=True, text=True, timeout=60
+    )
     assert answer.returncode == 0, answer.stderr
     text = " ".join(answer.stdout.split())
     assert "busy " in text and "Longest times without work" in text and "works that were seen have a time" in text
 
 
 def test_the_summary_names_the_report(build, recording):
-    answer = subprocess.run([build.fade_query, recording, "--format", "table"], capture_output=True, text=True, timeout=60)
-    assert f"fade-query {recording} gpu how busy each GPU was," in " ".join(answer.stdout.split()), answer.stdout + answer.stderr
+    answer = subprocess.run(
+        [build.fade_query, recording, "--format", "table"], capture_output=True, text=True, timeout=60
+    )
+    assert f"fade-query {recording} gpu how busy each GPU was," in " ".join(answer.stdout.split()), (
+        answer.stdout + answer.stderr
+    )
 
 
 def test_two_recordings_are_compared_by_busy_time(build, recording, tmp_path):
     database, _ = recorded(build, "gpu_work 400 1 2", tmp_path)
-    answer = subprocess.run([build.fade_query, "diff", recording, tmp_path / "run.db", "--format", "csv"], capture_output=True, text=True, timeout=60)
+    answer = subprocess.run(
+        [build.fade_query, "diff", recording, tmp_path / "run.db", "--format", "csv"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     busy = [harness.Database(path).value("SELECT busy_ns FROM gpu_busy") for path in (recording, tmp_path / "run.db")]
-    assert [f'GPU time,"busy, device 0",ns,{busy[0]},{busy[1]}' in answer.stdout, answer.returncode] == [True, 0], answer.stdout + answer.stderr
+    assert [f'GPU time,"busy, device 0",ns,{busy[0]},{busy[1]}' in answer.stdout, answer.returncode] == [True, 0], (
+        answer.stdout + answer.stderr
+    )
 
 
 # ---------------------------------------------------------------- running programs
 def test_attach_says_how_to_start_a_program_that_tells_no_times(build, tmp_path):
     program = subprocess.Popen(["sleep", "60"])
     try:
-        command = [build.folder / "cli" / "attach" / "fade-attach", "--gpu-times", "-o", tmp_path / "run.db", str(program.pid)]
+        command = [
+            build.folder / "cli" / "attach" / "fade-attach",
+            "--gpu-times",
+            "-o",
+            tmp_path / "run.db",
+            str(program.pid),
+        ]
         answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
     finally:
         program.kill()
@@ -289,5 +372,6 @@ def test_a_program_that_was_started_with_the_variables_tells_its_times_after_an_
     assert sum(map(len, works.values())) == 50
     assert database.value("SELECT count(*) FROM gpu_work WHERE kind = 'kernel' AND call IS NOT NULL") == 50
     assert database.value("SELECT sum(busy_ns) FROM gpu_busy") == length_of(
-        (start, end) for of_call in works.values() for _, _, _, start, end, _ in of_call)
+        (start, end) for of_call in works.values() for _, _, _, start, end, _ in of_call
+    )
     assert "The recording began" in database.value("SELECT text FROM gpu_doubts")

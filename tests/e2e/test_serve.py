@@ -18,7 +18,12 @@ import browser
 import harness
 from queries import ENVIRONMENT
 
-HOSTILE = ["</script><script>document.title='owned'</script>", "<img src=x onerror=alert(1)>", "\x1b[31mred\x07", "\u202egnp.exe"]
+HOSTILE = [
+    "</script><script>document.title='owned'</script>",
+    "<img src=x onerror=alert(1)>",
+    "\x1b[31mred\x07",
+    "\u202egnp.exe",
+]
 ENDLESS = "WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g) SELECT max(n) FROM g"
 PATIENCE = 60
 
@@ -27,8 +32,14 @@ class Server:
     """A running fade-query serve."""
 
     def __init__(self, build, path, *options, **variables):
-        self.process = subprocess.Popen([build.fade_query, path, "serve", *options], cwd=path.parent, env={**ENVIRONMENT, **variables}, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [build.fade_query, path, "serve", *options],
+            cwd=path.parent,
+            env={**ENVIRONMENT, **variables},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.address = self.process.stdout.readline().strip()
         assert self.address, self.process.stderr.read()
         parts = urllib.parse.urlsplit(self.address)
@@ -67,8 +78,13 @@ class Server:
 def record(build, tmp_path_factory):
     def run(line, *options, program=None):
         folder = tmp_path_factory.mktemp("serve")
-        harness.run([build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *(program or build.command(line))], build.environment("v6"), folder)
+        harness.run(
+            [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *(program or build.command(line))],
+            build.environment("v6"),
+            folder,
+        )
         return folder / "run.db"
+
     return run
 
 
@@ -92,13 +108,20 @@ def wait_for(condition, what):
 
 
 def items_of(answer):
-    return [dict(zip(["id", "start", "length", "name", "depth", "n", "errors"], item)) for lane in answer["lanes"] if not lane["stream"] for item in lane["items"]]
+    return [
+        dict(zip(["id", "start", "length", "name", "depth", "n", "errors"], item))
+        for lane in answer["lanes"]
+        if not lane["stream"]
+        for item in lane["items"]
+    ]
 
 
 def test_only_the_token_is_let_in(server):
     assert server.get(server.path).status == 200
     wrong = server.path[:-2] + ("0/" if server.path[-2] != "0" else "1/")
-    refusals = {server.get(path).text for path in ("/", "/favicon.ico", wrong, wrong + "data.json", server.path[:-3] + "/")}
+    refusals = {
+        server.get(path).text for path in ("/", "/favicon.ico", wrong, wrong + "data.json", server.path[:-3] + "/")
+    }
     assert refusals == {"Forbidden\n"}
     assert {server.get(path, "POST").status for path in ("/", wrong)} == {403}
     assert server.get(server.path + "none.json").status == 404
@@ -124,7 +147,9 @@ def test_only_get_is_answered(server):
 def test_headers_forbid_foreign_scripts_and_copies(server):
     for name in ("", "data.json"):
         answer = server.get(server.path + name)
-        assert answer.getheader("Cache-Control") == "no-store" and answer.getheader("X-Content-Type-Options") == "nosniff"
+        assert (
+            answer.getheader("Cache-Control") == "no-store" and answer.getheader("X-Content-Type-Options") == "nosniff"
+        )
         assert answer.getheader("Referrer-Policy") == "no-referrer" and answer.getheader("X-Frame-Options") == "DENY"
         policy = answer.getheader("Content-Security-Policy")
         assert policy.startswith("default-src 'none'") and "unsafe" not in policy and "frame-ancestors 'none'" in policy
@@ -133,8 +158,10 @@ def test_headers_forbid_foreign_scripts_and_copies(server):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 def test_another_user_is_refused_though_he_has_the_token(server):
-    ask = ("import http.client, sys; c = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1])); c.request('GET', sys.argv[2]); "
-           "print(c.getresponse().status)")
+    ask = (
+        "import http.client, sys; c = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1])); c.request('GET', sys.argv[2]); "
+        "print(c.getresponse().status)"
+    )
     command = [sys.executable, "-c", ask, str(server.port), server.path]
     assert subprocess.run(command, capture_output=True, text=True, cwd="/").stdout == "200\n"
     assert subprocess.run(command, capture_output=True, text=True, cwd="/", user=65534, group=65534).stdout == "403\n"
@@ -144,7 +171,9 @@ def test_another_address_with_a_port_of_the_user_is_refused(server):
     own = server.connect()
     own.request("GET", server.path)
     assert own.getresponse().read()
-    other = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE, source_address=("127.0.0.2", own.sock.getsockname()[1]))
+    other = http.client.HTTPConnection(
+        "127.0.0.1", server.port, timeout=PATIENCE, source_address=("127.0.0.2", own.sock.getsockname()[1])
+    )
     other.request("GET", server.path)
     assert other.getresponse().status == 403
 
@@ -159,7 +188,9 @@ def raw(server, data):
 
 
 def test_requests_are_bounded(server):
-    assert raw(server, b"GET " + server.path.encode() + b"?x=" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n").startswith((b"HTTP/1.1 431", b""))
+    assert raw(
+        server, b"GET " + server.path.encode() + b"?x=" + b"a" * 200_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    ).startswith((b"HTTP/1.1 431", b""))
     assert raw(server, b"nonsense\r\n\r\n").startswith(b"HTTP/1.1 400")
     assert raw(server, b"\0" * 64 + b"\r\n\r\n").startswith(b"HTTP/1.1 400")
     body = b"GET " + server.path.encode() + b" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello"
@@ -171,15 +202,27 @@ def test_requests_are_bounded(server):
 
 
 def test_bad_parameters_are_no_crash(server):
-    for query in ("range.json", "range.json?from=x&to=y", "range.json?from=5&to=1", "range.json?from=-9999999999999999999999", "range.json?from=9223372036854775807&to=9223372036854775807&width=-1",
-                  "call.json", "call.json?id=-1", "call.json?id=9223372036854775807", "sql.json", "data.json?since=x"):
+    for query in (
+        "range.json",
+        "range.json?from=x&to=y",
+        "range.json?from=5&to=1",
+        "range.json?from=-9999999999999999999999",
+        "range.json?from=9223372036854775807&to=9223372036854775807&width=-1",
+        "call.json",
+        "call.json?id=-1",
+        "call.json?id=9223372036854775807",
+        "sql.json",
+        "data.json?since=x",
+    ):
         assert server.get(server.path + query).status == 200, query
     assert server.get(server.path + "call.json?id=%zz").status == 400
     assert "no call 0" in server.ask("call.json", id=0)["error"]
 
 
 def test_the_data_are_those_of_the_page(build, server, train):
-    file = subprocess.run([build.fade_query, train, "page", "-o", "-"], env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
+    file = subprocess.run(
+        [build.fade_query, train, "page", "-o", "-"], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    ).stdout
     page = json.loads(file.split('<script type="application/json" id="data">')[1].split("</script>")[0])
     data = server.ask("data.json", since=0)
     assert data["tables"] == page["tables"] and data["parts"] == page["parts"] and not data["live"]
@@ -200,16 +243,26 @@ def test_ranges_are_those_of_sql(server, train):
         names = answer["names"]
         for item in items_of(answer):
             if item["n"] == 1:
-                assert database.rows(f"SELECT name, start, duration FROM calls WHERE id = {item['id']}") == [(names[item["name"]], item["start"], item["length"])]
+                assert database.rows(f"SELECT name, start, duration FROM calls WHERE id = {item['id']}") == [
+                    (names[item["name"]], item["start"], item["length"])
+                ]
     launches = sum(item[5] for lane in whole["lanes"] if lane["stream"] for item in lane["items"])
-    assert launches == database.value("SELECT count(*) FROM launches WHERE nth = 0 AND stream IS NOT NULL AND captured = 0")
+    assert launches == database.value(
+        "SELECT count(*) FROM launches WHERE nth = 0 AND stream IS NOT NULL AND captured = 0"
+    )
 
 
 def test_a_call_has_its_arguments_and_its_stack(server, train):
     database = harness.Database(train)
-    call, stack = database.rows("SELECT id, stack FROM calls WHERE name = 'hipModuleLaunchKernel' AND stack IS NOT NULL LIMIT 1")[0]
+    call, stack = database.rows(
+        "SELECT id, stack FROM calls WHERE name = 'hipModuleLaunchKernel' AND stack IS NOT NULL LIMIT 1"
+    )[0]
     answer = server.ask("call.json", id=call)
-    assert answer["name"] == "hipModuleLaunchKernel" and answer["stack"] == stack and dict(answer["args"])["gridDimX"] == "4"
+    assert (
+        answer["name"] == "hipModuleLaunchKernel"
+        and answer["stack"] == stack
+        and dict(answer["args"])["gridDimX"] == "4"
+    )
     assert any("train.py" in frame["place"] for frame in answer["frames"])
     assert answer["duration"] == database.value(f"SELECT duration FROM calls WHERE id = {call}")
 
@@ -220,9 +273,14 @@ def with_many_calls(train, folder, calls):
     shutil.copy(train, path)
     database = sqlite3.connect(path)
     database.execute("DELETE FROM call_")
-    database.execute("INSERT INTO thread_ (id, process, tid, ts) SELECT 100 + value, 1, 5000 + value, 0 FROM json_each('[0,1,2,3,4,5,6,7,8,9]')")
-    database.execute("WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < ?) INSERT INTO call_ (id, ts, dur, thread, fn) "
-                     "SELECT n, n * 10000, iif(n = 10, 400000000, 2000), 100 + n % 10, (SELECT min(id) FROM function_) FROM g", (calls,))
+    database.execute(
+        "INSERT INTO thread_ (id, process, tid, ts) SELECT 100 + value, 1, 5000 + value, 0 FROM json_each('[0,1,2,3,4,5,6,7,8,9]')"
+    )
+    database.execute(
+        "WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < ?) INSERT INTO call_ (id, ts, dur, thread, fn) "
+        "SELECT n, n * 10000, iif(n = 10, 400000000, 2000), 100 + n % 10, (SELECT min(id) FROM function_) FROM g",
+        (calls,),
+    )
     database.execute("UPDATE session_ SET last_call = ?", (calls,))
     database.commit()
     database.close()
@@ -233,13 +291,20 @@ def test_too_many_calls_are_columns(build, train, tmp_path):
     path = with_many_calls(train, tmp_path, 100_000)
     with Server(build, path) as server:
         whole = server.ask("range.json", **{"from": 0, "to": 1_000_010_000, "width": 1000})
-        assert not whole["single"] and whole["calls"] == 100_000 == sum(column[1] for column in whole["lanes"][0]["columns"])
+        assert not whole["single"] and whole["calls"] == 100_000 == sum(
+            column[1] for column in whole["lanes"][0]["columns"]
+        )
         part = server.ask("range.json", **{"from": 150_000_000, "to": 151_000_000, "width": 1000})
         assert part["single"] and part["calls"] == 100 and any(item["id"] == 10 for item in items_of(part))
 
 
 def test_the_trace_is_that_of_export(build, server, train):
-    exported = subprocess.run([build.fade_query, train, "export", "--format", "perfetto", "-o", "-"], env=ENVIRONMENT, capture_output=True, check=True).stdout
+    exported = subprocess.run(
+        [build.fade_query, train, "export", "--format", "perfetto", "-o", "-"],
+        env=ENVIRONMENT,
+        capture_output=True,
+        check=True,
+    ).stdout
     connection = server.connect()
     connection.request("GET", server.path + "trace.pftrace")
     answer = connection.getresponse()
@@ -259,9 +324,28 @@ def test_an_empty_recording_has_a_page(build, record):
 
 def test_the_sql_box_only_reads(server, train):
     good = server.ask("sql.json", sql="SELECT name, name, calls FROM top ORDER BY calls DESC LIMIT 2")
-    assert good["rows"][0][0] == good["rows"][0][1] and [c["name"] for c in good["columns"]] == ["name", "name", "calls"] and not good["more"]
-    assert len(server.ask("sql.json", sql="SELECT id FROM calls UNION ALL SELECT id FROM calls UNION ALL SELECT id FROM calls")["rows"]) == 1000
-    for sql in ("DELETE FROM call_", "ATTACH 'x.db' AS x", "PRAGMA journal_mode = DELETE", "SELECT 1; SELECT 2", "CREATE TABLE x (y)", "", "SELECT load_extension('x')"):
+    assert (
+        good["rows"][0][0] == good["rows"][0][1]
+        and [c["name"] for c in good["columns"]] == ["name", "name", "calls"]
+        and not good["more"]
+    )
+    assert (
+        len(
+            server.ask(
+                "sql.json", sql="SELECT id FROM calls UNION ALL SELECT id FROM calls UNION ALL SELECT id FROM calls"
+            )["rows"]
+        )
+        == 1000
+    )
+    for sql in (
+        "DELETE FROM call_",
+        "ATTACH 'x.db' AS x",
+        "PRAGMA journal_mode = DELETE",
+        "SELECT 1; SELECT 2",
+        "CREATE TABLE x (y)",
+        "",
+        "SELECT load_extension('x')",
+    ):
         assert "error" in server.ask("sql.json", sql=sql), sql
     assert "one SELECT, for reading only" in server.ask("sql.json", sql="DELETE FROM calls")["fix"]
     wrong = server.ask("sql.json", sql="SELECT name,\n cals FROM top")
@@ -269,7 +353,9 @@ def test_the_sql_box_only_reads(server, train):
     assert "did you mean 'top'" in server.ask("sql.json", sql="SELECT * FROM topp")["cause"]
     wide = ", ".join(["hex(zeroblob(1000))"] * 20)
     assert "8 MB" in server.ask("sql.json", sql=f"SELECT {wide} FROM calls a, calls b")["cause"]
-    assert server.ask("sql.json", sql="SELECT 9223372036854775807, NULL, 1.5, x'00ff'")["rows"] == [["9223372036854775807", None, 1.5, "x'00ff'"]]
+    assert server.ask("sql.json", sql="SELECT 9223372036854775807, NULL, 1.5, x'00ff'")["rows"] == [
+        ["9223372036854775807", None, 1.5, "x'00ff'"]
+    ]
 
 
 def test_a_slow_query_ends_in_time(build, train):
@@ -280,7 +366,10 @@ def test_a_slow_query_ends_in_time(build, train):
 def test_a_slow_query_holds_nothing_up_and_ends_with_its_browser(server):
     slow = server.connect()
     slow.request("GET", f"{server.path}sql.json?{urllib.parse.urlencode({'sql': ENDLESS})}")
-    assert server.ask("data.json", since=0)["parts"] and server.ask("range.json", **{"from": 0, "to": 10**9, "width": 1000})["calls"]
+    assert (
+        server.ask("data.json", since=0)["parts"]
+        and server.ask("range.json", **{"from": 0, "to": 10**9, "width": 1000})["calls"]
+    )
     slow.close()
     assert server.ask("sql.json", sql="SELECT 1")["rows"] == [[1]]  # long before the 30 s of the other
 
@@ -309,47 +398,97 @@ def test_open_opens_the_address(build, train, tmp_path):
 
 
 def test_a_port_in_use_is_an_error(build, train, server):
-    done = subprocess.run([build.fade_query, train, "serve", "--port", str(server.port)], env=ENVIRONMENT, capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 1 and "another program uses this port" in done.stderr and "--port" in done.stderr and not done.stdout
+    done = subprocess.run(
+        [build.fade_query, train, "serve", "--port", str(server.port)],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert (
+        done.returncode == 1
+        and "another program uses this port" in done.stderr
+        and "--port" in done.stderr
+        and not done.stdout
+    )
 
 
 def test_what_serve_refuses(build, train):
-    for words in (["serve", "--pid", "1"], ["serve", "-f", "json"], ["serve", "--session", "all"], ["serve", "--port", "0"], ["top", "--port", "80"], ["top", "--open"]):
-        assert subprocess.run([build.fade_query, train, *words], env=ENVIRONMENT, capture_output=True, timeout=PATIENCE).returncode == 2, words
+    for words in (
+        ["serve", "--pid", "1"],
+        ["serve", "-f", "json"],
+        ["serve", "--session", "all"],
+        ["serve", "--port", "0"],
+        ["top", "--port", "80"],
+        ["top", "--open"],
+    ):
+        assert (
+            subprocess.run(
+                [build.fade_query, train, *words], env=ENVIRONMENT, capture_output=True, timeout=PATIENCE
+            ).returncode
+            == 2
+        ), words
+
+
+def has_a_call(build, path):
+    if not path.exists():
+        return False
+    asked = subprocess.run(
+        [build.fade_query, path, "sql", "SELECT count(*) > 0 FROM calls"],
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+    )
+    return asked.stdout.strip().endswith("1")
+
+
+@contextlib.contextmanager
+def under_way(build, folder):
+    """A recording of a program that goes on calling, and a function that kills fade and the program."""
+    path = folder / "live.db"
+    fade = subprocess.Popen(
+        [build.fade_run, "-q", "-o", path, "--", *build.command("bursts 20 1000000 50")],
+        env=build.environment("v6"),
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
+    seen = [fade.pid]
+
+    def kill():
+        if fade.poll() is None:
+            seen[1:] = [pid for pid in harness.descendants(fade.pid) if pid != fade.pid]
+        fade.kill()
+        fade.wait()
+        for pid in seen[1:]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        seen[1:] = []
+
+    try:
+        wait_for(lambda: has_a_call(build, path), "a call")
+        yield path, kill
+    finally:
+        kill()
 
 
 def test_a_recording_grows_and_its_fade_is_killed(build, tmp_path):
-    path = tmp_path / "live.db"
-    fade = subprocess.Popen([build.fade_run, "-q", "-o", path, "--", *build.command("bursts 20 1000000 50")], env=build.environment("v6"), cwd=tmp_path,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    pids = []
-    try:
-        wait_for(lambda: path.exists() and subprocess.run([build.fade_query, path, "sql", "SELECT count(*) FROM calls"], env=ENVIRONMENT,
-                                                          capture_output=True, text=True).stdout.strip().endswith(tuple("123456789")), "a call")
+    with under_way(build, tmp_path) as (path, kill):
         with Server(build, path) as server:
             data = server.ask("data.json", since=0)
             assert data["live"] and data["wait_ms"] >= 1000
             calls = lambda: server.ask("range.json", **{"from": 0, "to": 10**15, "width": 1000})["calls"]
             before = calls()
             wait_for(lambda: calls() > before, "more calls")
-            fresh = wait_for(lambda: (new := server.ask("data.json", since=data["version"]))["parts"] and new, "new parts")
+            fresh = wait_for(
+                lambda: (new := server.ask("data.json", since=data["version"]))["parts"] and new, "new parts"
+            )
             assert "timeline" in fresh["parts"] and len(fresh["tables"]) < len(data["tables"])
-            pids = harness.descendants(fade.pid)
-            fade.send_signal(signal.SIGKILL)
-            fade.wait()
-            for pid in pids[1:]:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGKILL)
+            kill()
             assert server.ask("sql.json", sql="SELECT count(*) FROM calls")["rows"][0][0] > 0
             assert server.end() == 0
         with Server(build, path) as server:
             assert not server.ask("data.json", since=0)["live"]
-    finally:
-        fade.kill()
-        fade.wait()
-        for pid in pids[1:]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
 
 
 @pytest.fixture
@@ -357,6 +496,7 @@ def shown(build, tmp_path):
     if not browser.PROGRAM:
         pytest.skip(browser.NEEDS_BROWSER)
     with contextlib.ExitStack() as stack:
+
         def show(path):
             server = stack.enter_context(Server(build, path))
             page = stack.enter_context(browser.Browser(tmp_path / "profile"))
@@ -364,11 +504,14 @@ def shown(build, tmp_path):
             page.open(server.address, "document.getElementById('made')?.textContent")
             page.server = server
             return page
+
         yield show
 
 
 def click(page, node):
-    x, y = page.value(f"(() => {{ const n = {node}; n.scrollIntoView({{block: 'center'}}); const b = n.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; }})()")
+    x, y = page.value(
+        f"(() => {{ const n = {node}; n.scrollIntoView({{block: 'center'}}); const b = n.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; }})()"
+    )
     for kind in ("mousePressed", "mouseReleased"):
         page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
@@ -381,19 +524,31 @@ def test_a_click_shows_a_call_with_its_stack(shown, train):
         if page.value("document.querySelectorAll('.timeline [data-call][tabindex]').length"):
             break
         drawn = page.value("document.querySelector('.timeline').innerHTML.length")
-        click(page, "[...document.querySelectorAll('.timeline [data-from]')].sort((a, b) => b.width.baseVal.value - a.width.baseVal.value)[0]")
+        click(
+            page,
+            "[...document.querySelectorAll('.timeline [data-from]')].sort((a, b) => b.width.baseVal.value - a.width.baseVal.value)[0]",
+        )
         wait_for(lambda: page.value("document.querySelector('.timeline').innerHTML.length") != drawn, "another view")
         time.sleep(0.5)
     call = page.value("document.querySelector('.timeline [data-call][tabindex]').dataset.call")
     click(page, f"document.querySelector('.timeline [data-call=\"{call}\"][tabindex]')")
-    text = wait_for(lambda: page.value("!document.getElementById('call').hidden && document.getElementById('call').innerText"), "the call")
+    text = wait_for(
+        lambda: page.value("!document.getElementById('call').hidden && document.getElementById('call').innerText"),
+        "the call",
+    )
     name, stack = harness.Database(train).rows(f"SELECT name, stack FROM calls WHERE id = {call}")[0]
     assert name in text and "Arguments" in text and (stack is None or "train.py" in text)
     page.key("Escape")
     assert page.value("document.getElementById('call').hidden")
     page.value("document.querySelector('#sql .tools button').click()")
-    wait_for(lambda: page.value("document.querySelectorAll('#sql tbody tr').length") == 10 or page.value("document.querySelectorAll('#sql tbody tr').length"), "rows")
-    page.value("(() => { document.querySelector('#sql textarea').value = 'SELECT nam FROM top'; document.querySelector('#sql .tools button').click(); })()")
+    wait_for(
+        lambda: page.value("document.querySelectorAll('#sql tbody tr').length") == 10
+        or page.value("document.querySelectorAll('#sql tbody tr').length"),
+        "rows",
+    )
+    page.value(
+        "(() => { document.querySelector('#sql textarea').value = 'SELECT nam FROM top'; document.querySelector('#sql .tools button').click(); })()"
+    )
     wait_for(lambda: "no such column: nam" in page.value("document.getElementById('sql').innerText"), "the error")
     assert page.errors == [] and all(address.startswith(page.server.address) for address in page.requests)
 
@@ -403,7 +558,10 @@ def test_hostile_names_stay_text(shown, train, tmp_path):
     shutil.copy(train, path)
     database = sqlite3.connect(path)
     for place, text in enumerate(HOSTILE):
-        database.execute("UPDATE function_ SET name = ? WHERE id = (SELECT id FROM function_ JOIN call_stat_ ON fn = id GROUP BY id LIMIT 1 OFFSET ?)", (text, place))
+        database.execute(
+            "UPDATE function_ SET name = ? WHERE id = (SELECT id FROM function_ JOIN call_stat_ ON fn = id GROUP BY id LIMIT 1 OFFSET ?)",
+            (text, place),
+        )
     database.execute("UPDATE thread_ SET name = ?", (HOSTILE[1],))
     database.execute("UPDATE frame_ SET name = ?", (HOSTILE[0],))
     database.execute("UPDATE session_ SET command = ?", (HOSTILE[0],))
@@ -411,20 +569,19 @@ def test_hostile_names_stay_text(shown, train, tmp_path):
     database.close()
     page = shown(path)
     wait_for(lambda: page.value("document.querySelectorAll('.timeline .call').length"), "calls")
-    page.value("ask('call.json', {id: 5}).then((call) => { const p = new CallPanel(); p.body.replaceChildren(...p.about(call)); p.node.hidden = false; })")
-    assert page.errors == [] and "owned" not in page.value("document.title") and page.value("document.querySelectorAll('img').length") == 0
+    page.value(
+        "ask('call.json', {id: 5}).then((call) => { const p = new CallPanel(); p.body.replaceChildren(...p.about(call)); p.node.hidden = false; })"
+    )
+    assert (
+        page.errors == []
+        and "owned" not in page.value("document.title")
+        and page.value("document.querySelectorAll('img').length") == 0
+    )
     assert HOSTILE[1] in page.value("document.body.innerText")
 
 
 def test_the_page_of_a_live_recording_can_be_paused(build, shown, tmp_path):
-    path = tmp_path / "live.db"
-    fade = subprocess.Popen([build.fade_run, "-q", "-o", path, "--", *build.command("bursts 20 1000000 50")], env=build.environment("v6"), cwd=tmp_path,
-                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-    pids = []
-    try:
-        wait_for(lambda: path.exists() and subprocess.run([build.fade_query, path, "sql", "SELECT count(*) FROM calls"], env=ENVIRONMENT,
-                                                          capture_output=True, text=True).stdout.strip().endswith(tuple("123456789")), "a call")
-        pids = harness.descendants(fade.pid)
+    with under_way(build, tmp_path) as (path, _):
         page = shown(path)
         calls = "Number((document.querySelector('[data-table=top] tbody tr td:nth-child(2)')?.textContent || '0').replaceAll(',', ''))"
         before = page.value(calls)
@@ -433,9 +590,3 @@ def test_the_page_of_a_live_recording_can_be_paused(build, shown, tmp_path):
         page.value("[...document.querySelectorAll('header button')].find(b => b.textContent === 'pause').click()")
         assert "paused" in page.value("document.querySelector('header').innerText")
         assert page.errors == []
-    finally:
-        fade.kill()
-        fade.wait()
-        for pid in pids[1:]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)

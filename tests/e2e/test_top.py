@@ -26,7 +26,13 @@ class Terminal:
         self.pid = int(self.tmux("display-message", "-p", "#{pane_pid}"))
 
     def tmux(self, *words):
-        done = subprocess.run(["tmux", "-S", self.socket, "-f", "/dev/null", *words], env=self.environment, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run(
+            ["tmux", "-S", self.socket, "-f", "/dev/null", *words],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
         return done.stdout if done.returncode == 0 else ""
 
     def lines(self):
@@ -94,7 +100,7 @@ def rows_of(text, title):
     lines = text.split("\n")
     first = next(i for i, line in enumerate(lines) if re.search(rf"  {title}\b", line))
     rows = {}
-    for line in lines[first + 1:]:
+    for line in lines[first + 1 :]:
         if not line.strip() or line.startswith("  ("):
             break
         cells = re.split(r"  +", line.strip())
@@ -106,7 +112,11 @@ def test_numbers_are_those_of_sql(fade, recording):
     done = top(fade, "--once", recording)
     assert (done.returncode, done.stderr) == (0, "")
     shown = rows_of(done.stdout, "FUNCTION")
-    stored = sqlite3.connect(recording).execute("SELECT name, sum(calls), sum(errors) FROM call_stats GROUP BY name ORDER BY sum(total_ns) DESC").fetchall()
+    stored = (
+        sqlite3.connect(recording)
+        .execute("SELECT name, sum(calls), sum(errors) FROM call_stats GROUP BY name ORDER BY sum(total_ns) DESC")
+        .fetchall()
+    )
     assert len(shown) == min(len(stored), 15)
     numbers = {name: (str(calls), str(errors)) for name, calls, errors in stored}
     assert {name: tuple(cells[-2:]) for name, cells in shown.items()} == {name: numbers[name] for name in shown}
@@ -132,12 +142,15 @@ def test_one_process(fade, recording):
     assert done.returncode == 1 and "process 1 is not in this recording" in done.stderr
 
 
-@pytest.mark.parametrize("arguments, words", [
-    (["--filter", "("], "is not a regular expression"),
-    (["--interval", "1ms"], "--interval: the time is not between 100ms and 1h"),
-    (["--sort", "colour"], "colour"),
-    (["a.db", "b.db"], "more than one process or recording"),
-])
+@pytest.mark.parametrize(
+    "arguments, words",
+    [
+        (["--filter", "("], "is not a regular expression"),
+        (["--interval", "1ms"], "--interval: the time is not between 100ms and 1h"),
+        (["--sort", "colour"], "colour"),
+        (["a.db", "b.db"], "more than one process or recording"),
+    ],
+)
 def test_misuse(fade, arguments, words):
     done = top(fade, *arguments)
     assert (done.returncode, done.stdout) == (2, "") and words in done.stderr
@@ -162,7 +175,9 @@ def test_a_killed_recording_says_so(fade, build, recording):
 
 def test_names_of_the_program_cannot_write_to_the_terminal(fade, recording, terminal):
     with contextlib.closing(sqlite3.connect(recording)) as database, database:
-        database.execute("UPDATE function_ SET name = 'evil' || char(27) || ']0;x' || char(7) || char(8238) || '漢字' || char(10)")
+        database.execute(
+            "UPDATE function_ SET name = 'evil' || char(27) || ']0;x' || char(7) || char(8238) || '漢字' || char(10)"
+        )
         database.execute("UPDATE process_ SET command = char(155) || '2J' || ?", ("é" * 10000,))
     done = top(fade, "--once", recording)
     assert "evil\\x1b]0;x\\x07\\u202e漢字\\n" in done.stdout
@@ -219,7 +234,13 @@ def test_the_view_fits_and_keys_work(fade, recording, terminal, neighbours):
 @pytest.mark.parametrize("kind", ["dumb", "no-such-terminal", ""])
 def test_a_terminal_that_cannot_show_it_is_refused(fade, recording, kind):
     pexpect = pytest.importorskip("pexpect")
-    child = pexpect.spawn(fade.path("fade-top"), [str(recording)], env={**fade.environment, "TERM": kind}, encoding="utf-8", timeout=PATIENCE)
+    child = pexpect.spawn(
+        fade.path("fade-top"),
+        [str(recording)],
+        env={**fade.environment, "TERM": kind},
+        encoding="utf-8",
+        timeout=PATIENCE,
+    )
     child.expect("cannot draw on a terminal of type")
     child.expect("fade-query top --watch")
     child.expect(pexpect.EOF)
@@ -228,7 +249,9 @@ def test_a_terminal_that_cannot_show_it_is_refused(fade, recording, kind):
 
 
 def test_ascii_and_without_colours(fade, recording, terminal):
-    screen = terminal(80, 24, f"{fade.path('fade-top')} {recording}", {**fade.environment, "LC_ALL": "C", "NO_COLOR": "1"})
+    screen = terminal(
+        80, 24, f"{fade.path('fade-top')} {recording}", {**fade.environment, "LC_ALL": "C", "NO_COLOR": "1"}
+    )
     screen.shows("FUNCTION")
     colored = screen.tmux("capture-pane", "-p", "-e")
     assert not re.search("\x1b\\[[0-9;]*3[0-7]m", colored)
@@ -237,7 +260,9 @@ def test_ascii_and_without_colours(fade, recording, terminal):
 
 # ---------------------------------------------------------------- while it is recorded
 def has_a_session(path):
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(
+        sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    ) as database:
         return database.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
     return False
 
@@ -248,8 +273,14 @@ def running(build, tmp_path):
     words = [str(build.tracees / "steady"), "2"]
     folder = tmp_path / "running"
     folder.mkdir()
-    process = subprocess.Popen([build.fade_run, "-q", "-o", folder / "run.db", "--", *words], env=build.environment("v6"), cwd=folder,
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        [build.fade_run, "-q", "-o", folder / "run.db", "--", *words],
+        env=build.environment("v6"),
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     process.stdin.write(b"go\n")
     process.stdin.flush()
     until(lambda: has_a_session(folder / "run.db"))
