@@ -56,7 +56,7 @@ std::string gpu_note(Recording& recording) {
   return n && *n > 0 ? fmt::format("{} kernels, copies and fills have none", *n) : "";
 }
 
-// Notes for a reader who sees the picture alone.
+// The timeline carries its origin and its gaps, because its file is often passed on without the recording.
 void add_notes(TimelineSource& source, timeline::Head& head) {
   const Settings& s = source.context.settings;
   add_note(head, "recording", source.recording.path);

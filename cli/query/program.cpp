@@ -194,8 +194,8 @@ void drop_if_empty(const Fd& file, const Settings& settings) {
     ::unlink(settings.output.c_str());
 }
 
-// None where nobody reads page by page: no terminal, rows for a program, a page that is drawn again, a check for CI,
-// a command that stays.
+// Returns null where a pager is of no use: without a terminal, for rows that a program reads, for a page that is drawn
+// again, for a check in CI, and for a command that stays.
 std::unique_ptr<Pager> make_pager(const Context& context, const Target& target) {
   const table::Terminal& terminal = context.output.style.terminal;
   const bool for_people =

@@ -21,7 +21,7 @@ Result<Ids> ids_of(Recording& recording, const table::Value& session);
 class IdSearch {
  public:
   static Result<IdSearch> over(Recording& recording, Ids ids);
-  // The id of the first call that began at `time` or later; behind the last one if there is none.
+  // The id of the first call that began at `time` or later. If there is none: the id behind the last call.
   Result<std::int64_t> first_at(std::int64_t time) { return first_at(time, ids_, 0); }
   // The id may be too low by up to `inexact`, which takes fewer steps.
   Result<std::int64_t> first_at(std::int64_t time, Ids within, std::int64_t inexact);

@@ -56,7 +56,7 @@ class TableSink : public table::RowSink {
   std::size_t bytes_ = 0;
 };
 
-// Where SQLite found the error, in characters, so that the page can mark it.
+// The place of the error in the statement, in characters. The page marks it.
 serve::Answer refused(Recording& recording, const Error& error, std::optional<std::size_t> place) {
   const Error with_view = with_nearest_view(recording, error);
   Json out{{"error", html::shown(with_view.message)},

@@ -36,7 +36,7 @@ constexpr Synonym kSynonyms[] = {
     {"server", "serve"},        {"browse", "serve"},
 };
 
-// What users of other tools look for and fade has under another name.
+// Words of other tools, and the commands of fade that do the same.
 struct Missing {
   std::string_view word, nearest;
 };
