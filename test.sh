@@ -19,8 +19,9 @@ configure() { cmake --preset "$1" "${options[@]}" "${@:2}" >"build-$1.log" 2>&1 
 
 # clang takes half of g++'s time for a build with sanitizers. Programs of the tests stay gcc's.
 choose_sanitizing_compiler() {
-  local try=(-x c++ -fsanitize=address,undefined -o /dev/null -)
-  if echo 'int main() {}' | clang++-14 "${try[@]}" 2>/dev/null; then sanitizing=(-DCMAKE_CXX_COMPILER=clang++-14); fi
+  local try=(-x c++ -fsanitize=address,undefined -o /dev/null -) linker=-fuse-ld=lld
+  if echo 'int main() {}' | clang++-14 "${try[@]}" 2>/dev/null; then sanitizing=(-DCMAKE_CXX_COMPILER=clang++-14); else return 0; fi
+  if echo 'int main() {}' | clang++-14 $linker "${try[@]}" 2>/dev/null; then sanitizing+=(-DCMAKE_EXE_LINKER_FLAGS=$linker); fi
 }
 
 # Folders under tests/unit that have tests. Thousands of processes with sanitizers would take minutes, so the tests of
@@ -49,14 +50,15 @@ run_tsan() {
   "${same_layout[@]}" "build/tsan/tests/unit/unit_$1" --gtest_brief=1 --gtest_filter="-$alike"
 }
 # Each line ends the function if it fails.
+# ThreadSanitizer's two programs run one after the other, so they come first, while there is other work beside them.
 checked() {
-  configure dev "${sanitizing[@]}" -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=4 -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
-  nice cmake --build --preset dev --target "${parts[@]/#/unit_}"
-  nice ctest --preset dev -j "$jobs" --timeout 1500 -R "^($(IFS='|'; echo "${parts[*]}")):"
   configure tsan "${sanitizing[@]}" -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG" -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
   nice cmake --build --preset tsan --target unit_base unit_store
   run_tsan base
   run_tsan store
+  configure dev "${sanitizing[@]}" -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=4 -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
+  nice cmake --build --preset dev --target "${parts[@]/#/unit_}"
+  nice ctest --preset dev -j "$jobs" --timeout 1500 -R "^($(IFS='|'; echo "${parts[*]}")):"
 }
 
 # Its build and tests take what the rest leaves of the processors.
@@ -76,7 +78,7 @@ cmake --build --preset release
 step "The demonstration, and tracers that are killed at each system call"
 ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
 
-# Tests of programs wait more than they compute, so three processes share the files of tests/e2e, beside tests/real.
+# Tests of programs wait more than they compute, so four processes share the files of tests/e2e, beside tests/real.
 pytest() { /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider --durations 8 "$@" --build-dir build/release; }
 
 step "The programs end to end, and AMD's own runtimes beside them"
@@ -85,7 +87,7 @@ pytest tests/real >build/real.log 2>&1 &
 real=$!
 set +m
 trap 'kill -- "-$checker" "-$real" 2>/dev/null || true' EXIT
-pytest -n 3 --dist loadfile tests/e2e
+pytest -n 4 --dist loadfile tests/e2e
 wait "$real" || { cat build/real.log >&2; exit 1; }
 cat build/real.log
 rm build/real.log

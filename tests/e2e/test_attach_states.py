@@ -249,7 +249,7 @@ def come(attach, target, *options):
 @pytest.mark.parametrize("what", ["threads", "children", "programs"])
 def test_while_others_are_made(start, attach, what, runtime):
     target = start(f"born {what}", runtime)
-    for _ in range(3 if what == "children" else 6):  # each fork is watched, too: seconds of processor time a round
+    for _ in range(3):  # each birth is watched, too: seconds of processor time a round
         target.calls_on(20)
         attachment = come(attach, target)
         target.calls_on(20)

@@ -11,7 +11,7 @@ import harness
 
 MODES = ["alone", "leader", "thread", "sleeping", "busy"]
 EXECS = 40
-LIVES = int(os.environ.get("FADE_STORMS", "12"))  # programs of each kind
+LIVES = int(os.environ.get("FADE_STORMS", "6"))  # programs of each kind
 LONGEST = 60  # seconds until a watchdog takes fade or the program for dead
 
 
