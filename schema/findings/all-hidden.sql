@@ -6,6 +6,6 @@ SELECT session, pid, NULL, 'all-hidden', 'error', printf('process %d', pid),
               count(*)),
        'Numbers begin at 0 and count GPUs, not nodes; HIP_VISIBLE_DEVICES counts within what ROCR_VISIBLE_DEVICES '
        || 'left. Correct or unset the variable.'
-FROM visible_gpus
+FROM seen_gpus
 GROUP BY process_id
 HAVING max(hidden_by IS NULL) = 0

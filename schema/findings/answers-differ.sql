@@ -10,6 +10,6 @@ SELECT session, pid, device, 'answers-differ', 'warning', printf('device %d (%s)
                  3) || '.',
        'See who asked and how with fade-query props. Two copies of the runtime, or a library between the program and '
        || 'HIP, can be the reason.'
-FROM device_truth
+FROM known_devices
 WHERE told_least_multiprocessors <> told_multiprocessors OR told_least_warp_size <> told_warp_size
   OR told_least_memory <> told_memory

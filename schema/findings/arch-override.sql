@@ -7,5 +7,5 @@ SELECT session, pid, device, 'arch-override', 'warning', printf('device %d (%s)'
               told_arch),
        'This is how a GPU without kernels of its own borrows those of a near relative. Wrong results, faults and hangs '
        || 'are possible: compare results with a CPU run, and drop the variable once the libraries support this GPU.'
-FROM (SELECT *, substr(arch, 1, instr(arch || ':', ':') - 1) AS told_arch FROM device_truth)
+FROM (SELECT *, substr(arch, 1, instr(arch || ':', ':') - 1) AS told_arch FROM known_devices)
 WHERE told_arch <> driver_arch

@@ -4,5 +4,5 @@ SELECT session, pid, device, 'clock-differs', 'info', printf('device %d (%s)', d
               driver_mhz),
        'Something changed the limit while the program ran (rocm-smi, a power profile), or HIP asked another interface. '
        || 'Speed follows the real clock, not this number.'
-FROM device_truth
+FROM known_devices
 WHERE told_clock_mhz <> driver_mhz

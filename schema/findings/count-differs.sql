@@ -5,7 +5,7 @@ SELECT session, pid, device, 'count-differs', 'warning', printf('device %d (%s)'
               compute_units, iif(has_wgps, printf(' (%d work-group processors)', compute_units / 2), '')),
        'Look for something that takes compute units away: a mask set by the program itself, a partition mode, a '
        || 'virtual GPU, HSA_COOP_CU_COUNT on gfx90a.'
-FROM device_truth
+FROM known_devices
 WHERE told_multiprocessors IS NOT NULL AND compute_units > 0 AND told_multiprocessors <> compute_units
   AND (told_multiprocessors * 2 <> compute_units OR NOT coalesce(has_wgps, 0))
   AND NOT (coalesce(roc_global_cu_mask, '') <> '' AND told_multiprocessors < compute_units)

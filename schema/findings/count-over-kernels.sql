@@ -11,7 +11,7 @@ SELECT t.session, t.pid, t.device, 'count-over-kernels', 'warning',
               coalesce(t.received_multiprocessors, t.told_multiprocessors), t.compute_units / 2),
        'Size cooperative grids by the smaller count, or compile these kernels in CU mode (-mcumode). Other launches '
        || 'are not affected. The report code shows the mode of each kernel.'
-FROM device_truth t
+FROM known_devices t
 JOIN kernel_streams s ON s.session = t.session AND s.pid = t.pid AND s.device = t.device
 JOIN kernel_codes c ON c.kernel_id = s.kernel_id AND c.mode = 'WGP' AND coalesce(c.used, 1)
 WHERE t.has_wgps AND coalesce(t.received_multiprocessors, t.told_multiprocessors) = t.compute_units

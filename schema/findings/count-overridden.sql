@@ -8,5 +8,5 @@ SELECT session, pid, device, 'count-overridden', 'warning', printf('device %d (%
               1.0 * received_multiprocessors / told_multiprocessors),
        'If such launches fail, restrict the rule to the library that should see the number (--set ''RULE@LIBRARY*''), '
        || 'and compare run times with and without it before believing in a gain.'
-FROM device_truth
+FROM known_devices
 WHERE received_multiprocessors > told_multiprocessors

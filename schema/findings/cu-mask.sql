@@ -9,5 +9,5 @@ FROM (
   SELECT *,
          iif(has_wgps AND lower(coalesce(gpu_enable_wgp_mode, '1')) NOT IN ('0', 'false'), compute_units / 2,
              compute_units) AS expected
-  FROM device_truth)
+  FROM known_devices)
 WHERE coalesce(roc_global_cu_mask, '') <> '' AND told_multiprocessors < expected

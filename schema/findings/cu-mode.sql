@@ -10,7 +10,7 @@ SELECT t.session, t.pid, t.device, 'cu-mode', 'info',
               t.told_multiprocessors, t.compute_units),
        'Grids with many more work-groups than that are not affected. Compile without -mcumode for WGP mode, or size '
        || 'such grids by twice the count. The report code shows the mode of each kernel.'
-FROM device_truth t
+FROM known_devices t
 JOIN kernel_streams s ON s.session = t.session AND s.pid = t.pid AND s.device = t.device
 JOIN kernel_codes c ON c.kernel_id = s.kernel_id AND c.mode = 'CU' AND coalesce(c.used, 1)
 WHERE t.has_wgps AND t.told_multiprocessors * 2 = t.compute_units

@@ -3,6 +3,6 @@ SELECT session, pid, NULL, 'cuda-variable-ignored', 'warning', printf('process %
        printf('CUDA_VISIBLE_DEVICES=%s has no effect: HIP_VISIBLE_DEVICES=%s is set and comes first.',
               ignored_cuda_visible_devices, hip_visible_devices),
        'Set one of the two, or both alike.'
-FROM visible_gpus
+FROM seen_gpus
 WHERE ignored_cuda_visible_devices <> hip_visible_devices
 GROUP BY process_id

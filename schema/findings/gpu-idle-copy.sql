@@ -6,5 +6,5 @@ SELECT session, pid, device, 'gpu-idle-copy', 'warning', coalesce('device ' || d
        'Copy from pinned memory with hipMemcpyAsync on a stream of its own (pin_memory=True, non_blocking=True), so that '
        || 'copies run beneath kernels; leave on the device what the next kernel needs. fade-query gpu-copies shows '
        || 'directions and GB/s, fade-query gpu the overlap.'
-FROM gpu_losses
+FROM losses
 WHERE cause = 'copy' AND share >= 0.2

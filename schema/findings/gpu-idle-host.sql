@@ -6,5 +6,5 @@ SELECT session, pid, device, 'gpu-idle-host', 'warning', coalesce('device ' || d
        'Work on the host lies between works of the GPU: loading of data, Python code, writing of files. Do it ahead in '
        || 'other threads or processes (DataLoader workers, prefetching). fade-query gpu-idle shows the longest times, '
        || 'fade-query idle and fade-query samples (fade-run --sample) what the host did.'
-FROM gpu_losses
+FROM losses
 WHERE cause = 'host' AND n >= 10 AND share >= 0.2

@@ -7,5 +7,5 @@ SELECT session, pid, device, 'gpu-idle-launch', 'warning', coalesce('device ' ||
        'The program is bound by launches. Launch a graph (hipGraph, torch.cuda.graph) instead of single kernels, fuse '
        || 'small kernels (torch.compile), or make batches larger. fade-query gpu-delays shows how soon kernels started, '
        || 'fade-query top --gpu how long they took.'
-FROM gpu_losses
+FROM losses
 WHERE cause = 'launch' AND n >= 100 AND share >= 0.2

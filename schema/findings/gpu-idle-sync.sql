@@ -6,5 +6,5 @@ SELECT session, pid, device, 'gpu-idle-sync', 'warning', coalesce('device ' || d
        'Wait less often: read losses and norms every hundredth step, use events and streams instead of waiting for the '
        || 'whole device. fade-query gpu-idle shows the longest times with your own lines, fade-query waits --by-line all '
        || 'places that wait.'
-FROM gpu_losses
+FROM losses
 WHERE cause = 'sync' AND n >= 10 AND share >= 0.2

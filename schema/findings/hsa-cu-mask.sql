@@ -4,5 +4,5 @@ SELECT session, pid, device, 'hsa-cu-mask', 'warning', printf('device %d (%s)', 
               || 'show it.',
               hsa_cu_mask, told_multiprocessors),
        'If that is not wanted: unset HSA_CU_MASK.'
-FROM device_truth
+FROM known_devices
 WHERE coalesce(hsa_cu_mask, '') <> '' AND told_multiprocessors IS NOT NULL

@@ -1,4 +1,4 @@
 -- Something that is no HIP runtime answers for HIP.
 SELECT session, pid, NULL, kind, severity, subject, text, advice
-FROM environment_findings
+FROM environments
 WHERE kind = 'interposed'

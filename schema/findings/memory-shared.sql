@@ -9,5 +9,5 @@ SELECT session, pid, device, 'memory-shared', 'info', printf('device %d (%s)', d
               device)
 FROM (
   SELECT t.*, (SELECT sum(c.memory) FROM kfd_node_ c WHERE c.session = t.session AND NOT c.gpu) AS system_memory
-  FROM device_truth t)
+  FROM known_devices t)
 WHERE (told_integrated = 1 OR reference_shared_memory = 1 OR driver_cpu_cores > 0) AND told_memory * 2 < system_memory

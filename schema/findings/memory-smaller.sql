@@ -6,7 +6,7 @@ SELECT session, pid, device, 'memory-smaller', 'warning', printf('device %d (%s)
               iif(told_memory < 0.95 * driver_memory, driver_memory, reference_memory) / 1073741824.0),
        'Look for a partition mode, a virtual GPU or a limit of the container. Programs that size their caches by this '
        || 'number use less memory than the board has.'
-FROM device_truth
+FROM known_devices
 WHERE NOT (coalesce(told_integrated, 0) = 1 OR coalesce(reference_shared_memory, 0) = 1
            OR coalesce(driver_cpu_cores, 0) > 0)
   AND (told_memory < 0.95 * driver_memory OR told_memory < 0.9 * reference_memory)

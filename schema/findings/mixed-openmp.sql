@@ -1,4 +1,4 @@
 -- Two of libgomp, libomp and libiomp5.
 SELECT session, pid, NULL, kind, severity, subject, text, advice
-FROM environment_findings
+FROM environments
 WHERE kind = 'mixed-openmp'

@@ -1,4 +1,4 @@
 -- Libraries of several releases of ROCm in one process.
 SELECT session, pid, NULL, kind, severity, subject, text, advice
-FROM environment_findings
+FROM environments
 WHERE kind = 'mixed-rocm'

@@ -5,6 +5,6 @@ SELECT t.session, t.pid, t.device, 'no-kfd-node', 'warning',
        'In a container its /sys may show other GPUs than its /dev/kfd, or none: compare ls '
        || '/sys/class/kfd/kfd/topology/nodes inside and outside. A simulated GPU (HSA_MODEL_TOPOLOGY) is not in /sys '
        || 'either: fade-run --sysfs-root names another place.'
-FROM device_truth t
+FROM known_devices t
 JOIN kfd_topology_ k ON k.session = t.session
 WHERE t.node_id IS NULL AND t.pci IS NOT NULL AND EXISTS (SELECT 1 FROM kfd_node_ n WHERE n.session = t.session)

@@ -6,5 +6,5 @@ SELECT t.session, t.pid, t.device, 'not-in-table', 'info',
               t.driver_device_id, coalesce(printf(', revision %02x', t.driver_revision), ''),
               coalesce(t.driver_compute_units, 'unknown')),
        'A newer fade may know it. The missing facts are only those of the reference column.'
-FROM device_truth t
+FROM known_devices t
 WHERE t.driver_device_id IS NOT NULL AND t.reference_name IS NULL

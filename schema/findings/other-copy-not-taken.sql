@@ -1,4 +1,4 @@
 -- There is another file of that library where the user may expect it to come from.
 SELECT session, pid, NULL, kind, severity, subject, text, advice
-FROM environment_findings
+FROM environments
 WHERE kind = 'other-copy-not-taken'

@@ -1,4 +1,4 @@
 -- A library that is loaded twice, from different files.
 SELECT session, pid, NULL, kind, severity, subject, text, advice
-FROM environment_findings
+FROM environments
 WHERE kind = 'several-copies'

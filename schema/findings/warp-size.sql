@@ -9,5 +9,5 @@ SELECT session, pid, device, 'warp-size', 'warning', printf('device %d (%s)', de
                      received_warp_size, told_warp_size) END,
        'Code that computes indexes, masks or reductions with this number gives wrong results if it is not the real '
        || 'one: leave it as the runtime says it.'
-FROM (SELECT *, coalesce(driver_wave_size, reference_wave_size) AS expected FROM device_truth)
+FROM (SELECT *, coalesce(driver_wave_size, reference_wave_size) AS expected FROM known_devices)
 WHERE told_warp_size <> expected OR received_warp_size <> told_warp_size

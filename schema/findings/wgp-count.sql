@@ -11,5 +11,5 @@ SELECT session, pid, device, 'wgp-count', 'info', printf('device %d (%s)', devic
               || 'It changes how HIP counts, not how fast the GPU is: kernels that were compiled for WGP mode stay so, '
               || 'and cooperative launches sized by the larger number can then be refused.',
               compute_units)
-FROM device_truth
+FROM known_devices
 WHERE has_wgps AND told_multiprocessors * 2 = compute_units

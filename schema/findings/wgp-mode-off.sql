@@ -7,5 +7,5 @@ SELECT session, pid, device, 'wgp-mode-off', 'info', printf('device %d (%s)', de
        'Keep it if the program needs the number. If a cooperative launch fails with hipErrorCooperativeLaunchTooLarge '
        || '(720), its grid was sized by the larger number for a kernel in WGP mode: unset the variable, or halve the '
        || 'grid.'
-FROM device_truth
+FROM known_devices
 WHERE has_wgps AND told_multiprocessors = compute_units AND lower(gpu_enable_wgp_mode) IN ('0', 'false')

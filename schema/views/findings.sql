@@ -1,5 +1,10 @@
 -- Facts that a user should know. Each file in schema/findings/ is a SELECT of these columns; the SELECTs follow here.
 -- device, pid: NULL for findings about no or several devices or processes.
+-- Views that several findings read are materialized. SQLite would compile them again in each finding: four times as long.
 CREATE VIEW findings (session, pid, device, finding, severity, subject, text, advice) AS
+WITH known_devices AS MATERIALIZED (SELECT * FROM device_truth),
+environments AS MATERIALIZED (SELECT * FROM environment_findings),
+losses AS MATERIALIZED (SELECT * FROM gpu_losses),
+seen_gpus AS MATERIALIZED (SELECT * FROM visible_gpus)
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 WHERE false
