@@ -8,6 +8,7 @@ namespace fade::schema {
 namespace {
 
 constexpr std::string_view kCreateView = "CREATE VIEW ", kSpace = " \t\n", kPage = "page_";
+constexpr std::string_view kEndOrQuoted = ";'\"-/";
 
 // Skips a comment, a quoted text or a quoted name at `at`, which may contain a semicolon. Returns its end; `at` if none
 // begins there.
@@ -24,11 +25,12 @@ std::size_t behind_quoted(std::string_view text, std::size_t at) {
 }
 
 std::size_t end_of_statement(std::string_view text, std::size_t at) {
-  while (at < text.size() && text[at] != ';') {
+  for (;;) {
+    at = std::min(text.find_first_of(kEndOrQuoted, at), text.size());
+    if (at == text.size() || text[at] == ';') return at;
     const std::size_t end = behind_quoted(text, at);
     at = end == at ? at + 1 : end;
   }
-  return std::min(at, text.size());
 }
 
 // Skips comments and empty statements between two statements.
@@ -42,10 +44,7 @@ std::size_t behind_blanks(std::string_view text, std::size_t at) {
   return at;
 }
 
-}  // namespace
-
-std::vector<View> each_view() {
-  const std::string_view text = views();
+std::vector<View> split(std::string_view text) {
   std::vector<View> out;
   for (std::size_t at = behind_blanks(text, 0); at < text.size(); at = behind_blanks(text, at)) {
     const std::size_t end = end_of_statement(text, at);
@@ -55,6 +54,13 @@ std::vector<View> each_view() {
     at = end;
   }
   return out;
+}
+
+}  // namespace
+
+const std::vector<View>& each_view() {
+  static const std::vector<View> all = split(views());
+  return all;
 }
 
 const Report* find_report(std::string_view name) {

@@ -21,7 +21,7 @@ struct View {
   std::string_view sql;  // the statement as SQLite keeps it: from CREATE to its last word
 };
 // The statements of views(), one by one.
-std::vector<View> each_view();
+const std::vector<View>& each_view();
 std::string_view gpus();  // the reference table of GPUs, tab separated
 
 struct Report {
