@@ -7,9 +7,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 exec </dev/null
 
 jobs=$(nproc)
-begin=$SECONDS
+since=$SECONDS
 
-step() { printf '\n== %s (%d s so far)\n' "$*" "$((SECONDS - begin))"; }
+step() { printf '\n== %s (%d s so far)\n' "$*" "$((SECONDS - since))"; }
 
 options=(-DPython3_EXECUTABLE=/usr/bin/python3)
 if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache); fi
@@ -32,16 +32,28 @@ unit_parts() {
   done
 }
 
-step "Install what is needed"
-docker/install-deps.sh build package test
-sanitizing=()
-choose_sanitizing_compiler
+# begin JOB: starts a function beside what follows, in a process group of its own, to end as a whole.
+declare -A running=()
+begin() {
+  set -m
+  "$1" >"build/$1.log" 2>&1 &
+  running[$1]=$!
+  set +m
+}
+# finish JOB: waits for it, and ends the tests with its output if it failed.
+finish() {
+  wait "${running[$1]}" || { cat "build/$1.log" >&2; exit 1; }
+  unset "running[$1]"
+}
+end_all() { for pid in "${running[@]}"; do kill -- "-$pid" 2>/dev/null || true; done; }
+trap end_all EXIT
 
-# The sources under tests/runtime/entries are assembly.
-step "Formatting"
-git ls-files '*.cpp' '*.hpp' '*.c' '*.h' ':!tests/runtime/entries' | xargs clang-format-14 --dry-run -Werror
+# Test code is compiled once, with sanitizers.
+release() {
+  configure release -DFADE_TESTS=ON -DFADE_UNIT_TESTS=kills -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG"
+  cmake --build --preset release
+}
 
-mapfile -t parts < <(unit_parts)
 # ThreadSanitizer of these compilers needs memory that is laid out as before Linux 6.6; setarch -R gives it that.
 # Tests of one table or one book meet the same threads as the others.
 run_tsan() {
@@ -49,8 +61,8 @@ run_tsan() {
   if setarch -R true 2>/dev/null; then same_layout=(setarch -R); fi
   "${same_layout[@]}" "build/tsan/tests/unit/unit_$1" --gtest_brief=1 --gtest_filter="-$alike"
 }
-# Each line ends the function if it fails.
-# ThreadSanitizer's two programs run one after the other, so they come first, while there is other work beside them.
+# Each line ends the function if it fails. ThreadSanitizer's two programs run one after the other, so they come first,
+# while there is other work beside them.
 checked() {
   configure tsan "${sanitizing[@]}" -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG" -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
   nice cmake --build --preset tsan --target unit_base unit_store
@@ -61,41 +73,44 @@ checked() {
   nice ctest --preset dev -j "$jobs" --timeout 1500 -R "^($(IFS='|'; echo "${parts[*]}")):"
 }
 
-# Its build and tests take what the rest leaves of the processors.
-step "Begin with the unit tests under sanitizers, beside what follows (build/checked.log)"
-mkdir -p build
-set -m  # a process group of its own, to end as a whole
-checked >build/checked.log 2>&1 &
-checker=$!
-set +m
-trap 'kill -- "-$checker" 2>/dev/null || true' EXIT
+# Tests of programs wait more than they compute, so four processes share the files of tests/e2e, beside tests/real.
+pytest() { /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider --durations 8 "$@" --build-dir build/release; }
+real() { pytest tests/real; }
 
-# Test code is compiled once, with sanitizers.
-step "Build as for use"
-configure release -DFADE_TESTS=ON -DFADE_UNIT_TESTS=kills -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -g1 -DNDEBUG"
-cmake --build --preset release
+mkdir -p build
+step "Install what the build needs"
+docker/install-deps.sh build test-build
+
+step "Begin to build as for use (build/release.log)"
+begin release
+
+step "Install what the tests need"
+docker/install-deps.sh package test
+
+# The sources under tests/runtime/entries are assembly.
+step "Formatting"
+git ls-files '*.cpp' '*.hpp' '*.c' '*.h' ':!tests/runtime/entries' | xargs clang-format-14 --dry-run -Werror
+
+# Its build and tests take what the rest leaves of the processors.
+step "Begin with the unit tests under sanitizers (build/checked.log)"
+mapfile -t parts < <(unit_parts)
+sanitizing=()
+choose_sanitizing_compiler
+begin checked
+finish release
 
 step "The demonstration, and tracers that are killed at each system call"
 ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
 
-# Tests of programs wait more than they compute, so four processes share the files of tests/e2e, beside tests/real.
-pytest() { /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider --durations 8 "$@" --build-dir build/release; }
-
 step "The programs end to end, and AMD's own runtimes beside them"
-set -m
-pytest tests/real >build/real.log 2>&1 &
-real=$!
-set +m
-trap 'kill -- "-$checker" "-$real" 2>/dev/null || true' EXIT
+begin real
 pytest -n 4 --dist loadfile tests/e2e
-wait "$real" || { cat build/real.log >&2; exit 1; }
+finish real
 cat build/real.log
-rm build/real.log
 
 step "Unit tests under AddressSanitizer and UndefinedBehaviorSanitizer, queue and store under ThreadSanitizer"
-wait "$checker" || { cat build/checked.log >&2; exit 1; }
-trap - EXIT
+finish checked
 grep -E 'tests (passed|ran)|PASSED|SKIPPED' build/checked.log || true
-rm build/checked.log
+rm build/checked.log build/real.log build/release.log
 
-printf '\nAll tests passed (%d s).\n' "$((SECONDS - begin))"
+printf '\nAll tests passed (%d s).\n' "$((SECONDS - since))"
