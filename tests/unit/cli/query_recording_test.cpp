@@ -120,7 +120,7 @@ const char* const kSaysBoth = "SELECT 'not closed: fade was killed, or is still 
 
 TEST(Open, AWriterThatComesAtThatMomentIsSeen) {
   TemporaryDirectory dir;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 20; ++round) {
     const std::string path = make_recording(dir, "fade-" + std::to_string(round) + ".db");
     const Writer writer(path, Writer::Begins::Soon);
     State state = State::Closed;
