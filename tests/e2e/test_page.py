@@ -230,6 +230,7 @@ def test_the_browser_shows_every_section(shown, train):
     )
     assert all(address.startswith(("file:", "data:")) for address in shown.requests)
     text = shown.value("document.getElementById('time').innerText")
+    assert "export --format perfetto" in shown.value("document.getElementById('timeline').innerText")
     assert f"\t{harness.Database(train).value('SELECT calls FROM top ORDER BY total_ns DESC LIMIT 1'):,}\t" in text
 
 
@@ -321,3 +322,21 @@ def test_the_timeline_shows_how_busy_a_gpu_was(build, worked, chromium, tmp_path
         page.open(page_of(build, worked).as_uri(), "document.getElementById('made')?.textContent")
         names = page.value("[...document.querySelectorAll('.timeline text.name')].map(n => n.lastChild.data)")
         assert "GPU 0 busy" in names and page.errors == []
+
+
+def test_fade_run_writes_the_page_at_the_end(build, tmp_path):
+    def run(*options):
+        command = [build.fade_run, "--page", *options, "-o", tmp_path / "run.db", "--", *build.command("calls")]
+        return harness.run(command, build.environment("v6"), tmp_path)
+
+    first = run()
+    page = tmp_path / "run.html"
+    assert first.status == 0 and "run.html" in first.stderr.decode() and page.stat().st_mode & 0o777 == 0o600
+    assert rows_of(data_of(page), "top")
+    assert run("--append").status == 0
+    assert any("session 2 of 2" in text for text in data_of(page)["parts"]["run"]["remarks"])
+    (tmp_path / "run.db").unlink()
+    page.write_text("mine")
+    refused = run()
+    assert refused.status == 0 and "cannot write the page" in refused.stderr.decode() and page.read_text() == "mine"
+    assert run("--daemon").status != 0 and run("--ab", "device.*.warpSize=64").status != 0
