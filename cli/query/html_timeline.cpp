@@ -141,9 +141,10 @@ Result<Json> timeline_part(const Source& source) {
            {"calls", *calls},
            {"gpus", gpu_tracks(source, until)},
            {"busy", busy_tracks(source, until)},
-           {"notes", Json::array()}};
+           {"notes", Json::array()},
+           {"remarks", Json::array()}};
   out["memory"] = out["steps"] = out["ranges"] = Json::array();
-  out["remarks"] = timeline_remarks(source, width, fine);
+  if (!calls->empty()) out["remarks"] = timeline_remarks(source, width, fine);
   if (memory)
     for (const MemorySeries* s : highest(*memory, 6))
       out["memory"].push_back(series_json(source, *s, memory->span, ""));

@@ -229,6 +229,16 @@ def test_ranges_are_those_of_sql(server, train):
     )
 
 
+def test_three_hundred_threads(build, record):
+    path = record("threads 300 3")
+    with Server(build, path) as server:
+        whole = server.ask("range.json", **{"from": 0, "to": 10**12, "width": 1000})
+        data = server.ask("data.json", since=0)
+    threads = harness.Database(path).value("SELECT count(DISTINCT thread_id) FROM calls")
+    assert threads >= 300 and whole["left_out"] + len(whole["lanes"]) == threads
+    assert not [name for name, part in data["parts"].items() if "error" in part]
+
+
 def test_a_call_has_its_arguments_and_its_stack(server, train):
     database = harness.Database(train)
     call, stack = database.rows(

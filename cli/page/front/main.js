@@ -65,9 +65,12 @@ function fillFile() {
   fillPage(START);
   for (const place of document.querySelectorAll("[data-table]"))
     if (place.hidden || !START.tables[place.dataset.table]) place.remove();
+  const trace = START.serve.replace(/ serve$/, " export --format perfetto -o trace.pftrace");
   document.getElementById("timeline")
-      .append(paragraph(
-          "dim", "Single calls with arguments and stacks, and SQL, need the recording: ", command(START.serve)));
+      .append(
+          paragraph(
+              "dim", "Single calls with arguments and stacks, and SQL, need the recording: ", command(START.serve)),
+          paragraph("dim", "The exact trace for ui.perfetto.dev: ", command(trace)));
   document.getElementById("made").textContent =
       `Made by fade ${START.fade} from ${START.recording}. This file holds everything it shows and loads nothing.`;
 }
