@@ -44,6 +44,7 @@ Result<void> check_snapshot(const Request& request) {
   const std::pair<bool, std::string_view> all[] = {{request.daemon, "--daemon"},
                                                    {request.check, "--check"},
                                                    {request.verdict, "--verdict"},
+                                                   {request.page, "--page"},
                                                    {request.options.duration_ns.has_value(), "--duration"},
                                                    {request.options.delay_ns.has_value(), "--delay"},
                                                    {request.options.hang_ns.has_value(), "--hang-timeout"}};
@@ -116,6 +117,8 @@ Result<void> finish(Request& request, const std::vector<std::string>& words, con
   if (auto taken = take_duration(request); !taken) return taken;
   if (auto checked = check_snapshot(request); !checked) return checked;
   if (!request.daemon) return recording::finish(request, request.options, default_output);
+  if (request.page)
+    return fail("--daemon and --page exclude each other", {}, "fade-query page, when the recording has ended");
   if (auto finished = recording::finish(request, request.options, nullptr); !finished) return finished;
   return handover::check_options(request.options);
 }

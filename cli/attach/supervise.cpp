@@ -67,6 +67,7 @@ int supervise(const Request& request, const Invocation& invocation, std::string_
   if (request.options.snapshot && !recording::print_postmortem(outcome->summary.database, invocation.color))
     return kFailed;
   if (request.verdict) recording::say_verdict(outcome->summary.database, invocation.color);
+  if (request.page) recording::write_page(outcome->summary.database, request.force || request.append);
   return outcome->bytes_differing == 0 && !outcome->ran_short ? 0 : kFailed;
 }
 

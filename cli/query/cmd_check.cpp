@@ -40,7 +40,7 @@ Result<std::vector<Condition>> read_conditions(Recording& recording, const table
     if (known->unknown.empty()) known->unknown = row.raw("unknown");
     if (n > 0 && known->detail.empty()) {
       known->title = row.has("title") ? row.raw("title") : "";
-      known->detail = with_known_state(recording, row.raw("told"));
+      known->detail = row.raw("told");
     }
     known->n += n;
   }

@@ -305,6 +305,16 @@ Result<std::vector<Row>> Statement::all() {
   }
 }
 
+void Database::put_in_texts(std::string_view words, std::string_view instead) {
+  guard_->words = words;
+  guard_->instead = instead;
+}
+
+std::string Database::with_words(std::string text) const {
+  const std::size_t at = guard_->words.empty() ? text.npos : text.find(guard_->words);
+  return at == text.npos ? text : text.replace(at, guard_->words.size(), guard_->instead);
+}
+
 table::Value Statement::value(int i) const {
   sqlite3_stmt* s = statement_.get();
   switch (sqlite3_column_type(s, i)) {
@@ -312,7 +322,8 @@ table::Value Statement::value(int i) const {
     case SQLITE_FLOAT: return sqlite3_column_double(s, i);
     case SQLITE_TEXT: {
       const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(s, i));
-      return std::string(text ? text : "", text ? static_cast<std::size_t>(sqlite3_column_bytes(s, i)) : 0);
+      return database_->with_words(
+          std::string(text ? text : "", text ? static_cast<std::size_t>(sqlite3_column_bytes(s, i)) : 0));
     }
     case SQLITE_BLOB: {
       const auto* data = static_cast<const unsigned char*>(sqlite3_column_blob(s, i));

@@ -78,6 +78,8 @@ class Database {
   void limit_time(std::optional<std::chrono::nanoseconds> time);
   // Everything from now on ends soon after another thread sets `stop`; nullptr lifts that.
   void stop_with(const std::atomic<bool>* stop) { guard_->stop = stop; }
+  // From now on texts that have `words` have `instead` in their place. No words: texts are as they stand.
+  void put_in_texts(std::string_view words, std::string_view instead);
   // From now on what takes long says on stderr that it is still at it; between rows only where they go elsewhere.
   enum class Telling { No, UntilRows, ThroughRows };
   void tell_waiting(Telling how);
@@ -95,7 +97,9 @@ class Database {
   std::optional<std::size_t> error_place() const;
 
  private:
+  friend class Statement;
   Database() = default;
+  std::string with_words(std::string text) const;
   struct Close {
     void operator()(sqlite3* db) const { sqlite3_close(db); }
   };
@@ -108,6 +112,7 @@ class Database {
     bool told = false;
     std::int64_t rows = 0;
     std::chrono::steady_clock::time_point since, next;  // of telling
+    std::string words, instead;                         // put_in_texts()
     std::string denied;                                 // the last thing that the authorizer refused
   };
   static int authorize(void* guard, int action, const char* a, const char* b, const char* c, const char* d);

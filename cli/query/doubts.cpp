@@ -31,7 +31,7 @@ std::string reasons(Recording& recording, const table::Value& session, std::stri
   const auto rows = named_rows(recording, fmt::format(kSome, condition, topic), session);
   std::string out;
   for (std::size_t i = 0; rows && i < rows->size(); ++i) out += (out.empty() ? "" : "; ") + (*rows)[i].text("why");
-  return with_known_state(recording, std::move(out));
+  return out;
 }
 
 }  // namespace

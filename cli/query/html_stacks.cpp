@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "cli/query/doubts.hpp"
@@ -87,20 +88,42 @@ std::string doubt_of(const Source& source, Weight weight) {
   return text;
 }
 
+// `own`: without frames of the system, where there are others.
 struct BothStacks {
   FoldedStacks own, all;
 };
 
-Result<BothStacks> read_both(const Source& source, const char* weight) {
+Result<BothStacks> read_calls(const Source& source) {
   Settings settings;
   settings.session = source.context.settings.session;
-  settings.weight = weight;
   const Context context{settings, {}, source.context.path, source.context.named, source.context.output};
   auto own = read_stacks(context, source.recording, true);
   if (!own) return tl::unexpected(own.error());
   auto all = read_stacks(context, source.recording, false);
   if (!all) return tl::unexpected(all.error());
   return BothStacks{std::move(*own), std::move(*all)};
+}
+
+FoldedStacks folded_by(const NamedRows& rows, std::string_view frames) {
+  std::map<std::string, FoldedStack> by_frames;
+  for (const NamedRow& row : rows) {
+    FoldedStack& stack = by_frames[row.raw(frames)];
+    stack.weights[static_cast<std::size_t>(Weight::Peak)] += row.number("peak");
+    stack.weights[static_cast<std::size_t>(Weight::Leaks)] += row.number("leaks");
+  }
+  FoldedStacks out;
+  for (auto& [text, stack] : by_frames) {
+    stack.frames = text;
+    out.stacks.push_back(std::move(stack));
+  }
+  return out;
+}
+
+// A recording of many allocations is long to read: all at once.
+Result<BothStacks> read_held(const Source& source) {
+  const auto rows = source.rows("html_held");
+  if (!rows) return tl::unexpected(rows.error());
+  return BothStacks{folded_by(*rows, "own"), folded_by(*rows, "frames")};
 }
 
 Json weight_json(const Source& source, BothStacks& stacks, Weight weight, const char* word, StackNumbers& numbers) {
@@ -124,12 +147,10 @@ Json weight_json(const Source& source, BothStacks& stacks, Weight weight, const 
 Result<Json> flame_part(const Source& source) {
   StackNumbers numbers;
   Json weights = Json::array();
-  auto calls = read_both(source, "");
-  if (!calls) return tl::unexpected(calls.error());
+  auto calls = read_calls(source), memory = read_held(source);
+  if (!calls || !memory) return tl::unexpected(!calls ? calls.error() : memory.error());
   for (const auto& [weight, word] : kWords) {
     const bool held = weight == Weight::Peak || weight == Weight::Leaks;
-    auto memory = held ? read_both(source, word) : Result<BothStacks>(BothStacks{});
-    if (!memory) return tl::unexpected(memory.error());
     weights.push_back(weight_json(source, held ? *memory : *calls, weight, word, numbers));
   }
   return Json{{"frames", numbers.frames()},

@@ -120,12 +120,18 @@ Json timeline_remarks(const Source& source, std::int64_t width, bool fine) {
 
 }  // namespace
 
+const Result<MemoryOverTime>& Source::memory() const {
+  if (!memory_read)
+    memory_read = std::make_shared<const Result<MemoryOverTime>>(memory_series(context, recording, kColumns / 2));
+  return *memory_read;
+}
+
 Result<Json> timeline_part(const Source& source) {
   const std::int64_t until = end_of_run(source);
   const bool fine = draws_single_calls(source, until);
   const std::int64_t width = column_width(until, fine), most = source.most(kMostSpans);
   auto calls = call_columns(source, width, fine);
-  const auto memory = memory_series(source.context, source.recording, kColumns / 4);
+  const auto& memory = source.memory();
   const auto steps = source.rows("html_steps", {{":most", most}}),
              ranges = source.rows("html_ranges", {{":most", most}});
   if (!calls) return calls;
@@ -134,9 +140,11 @@ Result<Json> timeline_part(const Source& source) {
            {"width", width},
            {"calls", *calls},
            {"gpus", gpu_tracks(source, until)},
-           {"notes", Json::array()}};
+           {"busy", busy_tracks(source, until)},
+           {"notes", Json::array()},
+           {"remarks", Json::array()}};
   out["memory"] = out["steps"] = out["ranges"] = Json::array();
-  out["remarks"] = timeline_remarks(source, width, fine);
+  if (!calls->empty()) out["remarks"] = timeline_remarks(source, width, fine);
   if (memory)
     for (const MemorySeries* s : highest(*memory, 6))
       out["memory"].push_back(series_json(source, *s, memory->span, ""));
@@ -150,13 +158,14 @@ Result<Json> timeline_part(const Source& source) {
   if (calls->empty())
     out["notes"].push_back(partial.empty() ? "no call was recorded"
                                            : shown("no call was recorded, and not all was watched: " + partial));
-  if (out["gpus"].empty())
-    out["notes"].push_back("no load of a GPU: no sensor of an AMD GPU was read (" + source.command("sensors") + ")");
+  if (out["gpus"].empty() && out["busy"].empty())
+    out["notes"].push_back("no load of a GPU: no sensor of an AMD GPU was read (" + source.command("sensors") +
+                           "), and no times of its work (fade-run --gpu-times)");
   return out;
 }
 
 Result<Json> memory_part(const Source& source) {
-  const auto memory = memory_series(source.context, source.recording, kColumns / 2);
+  const auto& memory = source.memory();
   if (!memory) return tl::unexpected(memory.error());
   Json out{
       {"series", Json::array()}, {"from", memory->span.first}, {"to", memory->span.last}, {"remarks", Json::array()}};

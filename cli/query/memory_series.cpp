@@ -11,16 +11,17 @@
 namespace fade::query {
 namespace {
 
-// A merged report has no processes that tell one series from another.
-std::string_view page_for(const Context& context, std::string_view page) {
-  return schema::page_sql(std::string(page) + (context.settings.merge ? "_merged" : ""));
+// A merged report has no processes that tell one series from another. Without --merge pages read the view themselves:
+// the report's column of percent costs ten times as much as all that a plot needs.
+std::string sql_for(const Context& context, const Recording& recording, std::string_view page) {
+  if (!context.settings.merge) return std::string(schema::page_sql(page));
+  return over(filtered_sql(context, recording, "memory_merged"), schema::page_sql(std::string(page) + "_merged"));
 }
 
 std::string key_of(const NamedRow& row) { return row.text("pid") + "/" + row.text("device") + "/" + row.text("kind"); }
 
-Result<std::map<std::string, MemorySeries>> read_series(const Context& context, Recording& recording,
-                                                        const std::string& rows, TimeSpan& span) {
-  auto totals = named_rows(context, recording, over(rows, page_for(context, "memory_series")));
+Result<std::map<std::string, MemorySeries>> read_series(const Context& context, Recording& recording, TimeSpan& span) {
+  auto totals = named_rows(context, recording, sql_for(context, recording, "memory_series"));
   if (!totals) return tl::unexpected(totals.error());
   std::map<std::string, MemorySeries> out;
   for (const NamedRow& t : *totals) {
@@ -49,10 +50,10 @@ Result<void> extend_to_the_end(const Context& context, Recording& recording, Tim
 }
 
 // Each column: the most that was in use in its time, or what was in use before it.
-Result<void> read_columns(const Context& context, Recording& recording, const std::string& rows, TimeSpan span,
-                          std::size_t most, std::map<std::string, MemorySeries>& all) {
+Result<void> read_columns(const Context& context, Recording& recording, TimeSpan span, std::size_t most,
+                          std::map<std::string, MemorySeries>& all) {
   const std::size_t width = span.last > span.first ? most : 1;
-  auto columns = named_rows(context, recording, over(rows, page_for(context, "memory_columns")),
+  auto columns = named_rows(context, recording, sql_for(context, recording, "memory_columns"),
                             {{":first", span.first},
                              {":width", static_cast<std::int64_t>(width)},
                              {":span", std::max<std::int64_t>(1, span.last - span.first + 1)}});
@@ -90,14 +91,12 @@ Result<void> take_sums(const Context& context, Recording& recording, std::map<st
 }  // namespace
 
 Result<MemoryOverTime> memory_series(const Context& context, Recording& recording, std::size_t width) {
-  const std::string rows = filtered_sql(context, recording, context.settings.merge ? "memory_merged" : "memory");
   MemoryOverTime out;
-  auto all = read_series(context, recording, rows, out.span);
+  auto all = read_series(context, recording, out.span);
   if (!all) return tl::unexpected(all.error());
   if (all->empty()) return out;
   if (auto done = extend_to_the_end(context, recording, out.span); !done) return tl::unexpected(done.error());
-  if (auto done = read_columns(context, recording, rows, out.span, width, *all); !done)
-    return tl::unexpected(done.error());
+  if (auto done = read_columns(context, recording, out.span, width, *all); !done) return tl::unexpected(done.error());
   if (auto done = take_sums(context, recording, *all); !done) return tl::unexpected(done.error());
   out.series = std::move(*all);
   return out;

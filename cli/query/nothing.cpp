@@ -124,7 +124,7 @@ std::string Nothing::unwatched() const {
   const auto rows = named_rows(recording_, schema::page_sql("watched"), session_, {{":topic", report_.topic}});
   if (!rows || rows->empty()) return {};
   const NamedRow& worst = rows->front();
-  const std::string why = with_known_state(recording_, worst.text("why"));
+  const std::string why = worst.text("why");
   const bool is_partial = !worst.is("complete") && !why.empty();
   const bool without_rows = std::ranges::any_of(*rows, [](const NamedRow& row) { return !row.is("has_rows"); });
   if ((is_partial || without_rows) && !report_.partly.empty()) return report_.partly + ": " + why;

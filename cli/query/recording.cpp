@@ -110,23 +110,31 @@ Result<void> check_identity(Database& db, const std::string& path) {
   return {};
 }
 
-Result<bool> read_sessions(Recording& r) {
-  bool clean = true;
+// How many of its sessions were not closed.
+Result<std::size_t> read_sessions(Recording& r) {
+  std::size_t open = 0;
   auto statement = r.database.prepare("SELECT id, clean FROM sessions ORDER BY id");
   if (!statement) return tl::unexpected(statement.error());
   for (;;) {
     auto row = statement->step();
     if (!row) return tl::unexpected(row.error());
-    if (!*row) return clean;
+    if (!*row) return open;
     const auto id = statement->value(0);
     if (const auto* n = std::get_if<std::int64_t>(&id)) r.sessions.push_back(*n);
-    clean = clean && statement->value(1) == table::Value{std::int64_t{1}};
+    open += statement->value(1) != table::Value{std::int64_t{1}};
   }
 }
 
-}  // namespace
+// The views of a recording cannot tell whether fade was killed or still records, and name both. Here it is known, if
+// only the newest session is open: an older one must have been cut off.
+void take_state(Recording& r, std::size_t open, bool alive) {
+  constexpr std::string_view kEither = "fade was killed, or is still recording";
+  r.state = open == 0 ? State::Closed : alive ? State::Running : State::Unclosed;
+  const bool known = open > 0 && (!alive || open == 1);
+  r.database.put_in_texts(known ? kEither : "", alive ? "fade is still recording" : "fade was killed");
+}
 
-Result<Recording> open_recording(const std::string& path) {
+Result<Recording> open_once(const std::string& path) {
   std::optional<Pid> holder;
   {
     const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -140,27 +148,40 @@ Result<Recording> open_recording(const std::string& path) {
   if (auto fine = check_identity(*db, path); !fine) return tl::unexpected(fine.error());
   if (auto made = use_user_lines(*db, {}); !made) return tl::unexpected(made.error());
   Recording r{path, std::move(*db), State::Closed, holder, {}};
-  auto clean = read_sessions(r);
-  if (!clean) return tl::unexpected(with_context("cannot read " + path, clean.error()));
-  if (!*clean) r.state = holder ? State::Running : State::Unclosed;
+  const auto open = read_sessions(r);
+  if (!open) return tl::unexpected(with_context("cannot read " + path, open.error()));
+  take_state(r, *open, holder.has_value());
   return r;
+}
+
+}  // namespace
+
+// A writer may have come after the look at the lock. The lock can be asked only without a connection to the file.
+Result<Recording> open_recording(const std::string& path) {
+  {
+    auto opened = open_once(path);
+    if (!opened || opened->state != State::Unclosed) return opened;
+  }
+  return open_once(path);
 }
 
 Result<Recording> connect_again(const Recording& recording) {
   auto db = Database::open(recording.path);
   if (!db) return tl::unexpected(db.error());
   if (auto made = use_user_lines(*db, {}); !made) return tl::unexpected(made.error());
-  return Recording{recording.path, std::move(*db), recording.state, recording.holder, recording.sessions};
+  Recording r{recording.path, std::move(*db), recording.state, recording.holder, recording.sessions};
+  if (auto looked = look_again(r); !looked) return tl::unexpected(looked.error());
+  return r;
 }
 
 Result<void> look_again(Recording& recording) {
   recording.sessions.clear();
-  const auto clean = read_sessions(recording);
-  if (!clean) return tl::unexpected(clean.error());
+  const auto open = read_sessions(recording);
+  if (!open) return tl::unexpected(open.error());
   // A holder in another namespace of processes has the number -1, and is believed.
   const bool alive =
       recording.holder && (*recording.holder <= 0 || ::kill(recording.holder->value(), 0) == 0 || errno == EPERM);
-  recording.state = *clean ? State::Closed : alive ? State::Running : State::Unclosed;
+  take_state(recording, *open, alive);
   return {};
 }
 
@@ -169,15 +190,7 @@ std::string state_text(const Recording& r) {
   if (r.state == State::Running && *r.holder > 0)
     return fmt::format("still being recorded (process {} has it open): sums are up to 2 s behind", *r.holder);
   if (r.state == State::Running) return "still being recorded: sums are up to 2 s behind";
-  return "not closed cleanly (fade was killed, could not write, or is still running): the last moments may be missing";
-}
-
-std::string with_known_state(const Recording& r, std::string words) {
-  constexpr std::string_view kEither = "fade was killed, or is still recording";
-  const std::size_t at = words.find(kEither);
-  const bool may_be_older = r.state == State::Running && r.sessions.size() > 1;
-  if (at == words.npos || r.state == State::Closed || may_be_older) return words;
-  return words.replace(at, kEither.size(), r.state == State::Running ? "fade is still recording" : "fade was killed");
+  return "not closed cleanly (fade was killed, or could not write): the last moments may be missing";
 }
 
 bool is_recording(const std::string& path) {

@@ -15,7 +15,7 @@ namespace fade::query {
 enum class State {
   Closed,    // in order
   Running,   // someone has it open and it is not closed
-  Unclosed,  // fade was killed, or is still running where we cannot see it
+  Unclosed,  // fade was killed, or could not write
 };
 
 struct Recording {
@@ -34,8 +34,6 @@ Result<Recording> connect_again(const Recording& recording);
 // Reads again which sessions the file has, and whether it goes on.
 Result<void> look_again(Recording& recording);
 std::string state_text(const Recording& recording);  // a sentence; empty where it was closed in order
-// The recording's views cannot tell whether fade was killed or is still recording: their `words` name both.
-std::string with_known_state(const Recording& recording, std::string words);
 
 struct FoundFile {
   std::string path;

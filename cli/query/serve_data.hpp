@@ -7,6 +7,7 @@
 
 #include "cli/query/html_data.hpp"
 #include "cli/query/serve_rows.hpp"
+#include "cli/query/serve_work.hpp"
 #include "cli/serve/routes.hpp"
 
 namespace fade::query::live {
@@ -44,7 +45,8 @@ class PageParts {
   Clock::time_point next_{};
 };
 
-// A part of the timeline: parameters from and to (ns since the start of the session) and width (pixels).
+// A part of the timeline, with work of GPUs: parameters from and to (ns since the start of the session), width
+// (pixels).
 class CallRanges {
  public:
   CallRanges(const Context& context, Recording recording) : context_(context), recording_(std::move(recording)) {}
@@ -69,6 +71,7 @@ class CallRanges {
 
   const Context& context_;
   Recording recording_;
+  GpuWork work_;
   struct LaneName {
     std::string name, about;  // short, and a sentence
   };

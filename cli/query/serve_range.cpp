@@ -178,7 +178,7 @@ Result<Json> CallRanges::seconds(const html::Source& source, Window window) cons
 Result<Json> CallRanges::range(const html::Source& source, Window window) {
   const auto ids = ids_of(recording_, source.session);
   if (!ids) return tl::unexpected(ids.error());
-  auto search = IdSearch::over(recording_, *ids);
+  auto search = IdSearch::over(recording_, "serve_from", *ids);
   if (!search) return tl::unexpected(search.error());
   const auto first = search->first_at(window.from);
   if (!first) return tl::unexpected(first.error());
@@ -192,9 +192,12 @@ Result<Json> CallRanges::range(const html::Source& source, Window window) {
 serve::Answer CallRanges::answer(const serve::Request& request, const serve::Cancelled& cancelled) {
   recording_.database.stop_with(&cancelled);
   const auto source = source_of(context_, recording_);
-  const auto made = source ? range(*source, window_of(request)) : tl::unexpected(source.error());
+  auto made = source ? range(*source, window_of(request)) : tl::unexpected(source.error());
+  const auto work = made ? work_.range(*source, window_of(request)) : Result<Json>();
   recording_.database.stop_with(nullptr);
-  return made ? json_answer(*made) : error_answer(made.error());
+  if (!made || !work) return error_answer(!made ? made.error() : work.error());
+  (*made)["work"] = *work;
+  return json_answer(*made);
 }
 
 }  // namespace fade::query::live

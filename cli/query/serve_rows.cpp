@@ -80,8 +80,8 @@ Result<Ids> ids_of(Recording& recording, const table::Value& session) {
   return rows->empty() ? Ids{} : Ids{rows->front().number("first"), rows->front().number("last")};
 }
 
-Result<IdSearch> IdSearch::over(Recording& recording, Ids ids) {
-  auto statement = prepared(recording, "serve_from");
+Result<IdSearch> IdSearch::over(Recording& recording, std::string_view page, Ids ids) {
+  auto statement = prepared(recording, page);
   if (!statement) return tl::unexpected(statement.error());
   return IdSearch(std::move(*statement), ids);
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -20,15 +21,16 @@ Result<Ids> ids_of(Recording& recording, const table::Value& session);
 
 class IdSearch {
  public:
-  static Result<IdSearch> over(Recording& recording, Ids ids);
-  // The id of the first call that began at `time` or later. If there is none: the id behind the last call.
+  // `page` gives the first row from :id on: its id, and a number that ascends with the ids.
+  static Result<IdSearch> over(Recording& recording, std::string_view page, Ids ids);
+  // The id of the first row at `time` or later: a call that began then. If there is none: the id behind the last row.
   Result<std::int64_t> first_at(std::int64_t time) { return first_at(time, ids_, 0); }
   // The id may be too low by up to `inexact`, which takes fewer steps.
   Result<std::int64_t> first_at(std::int64_t time, Ids within, std::int64_t inexact);
 
  private:
   IdSearch(Statement statement, Ids ids) : statement_(std::move(statement)), ids_(ids) {}
-  Statement statement_;  // the first call from an id on
+  Statement statement_;  // the first row from an id on
   Ids ids_;
 };
 

@@ -81,6 +81,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        choice(o.on_full, {"stop", "stats", "drop-calls"})},
       {kOutput, "-c,--summary,!--no-summary", "", wording.summary, Switch{&r.summary}, help},
       {kOutput, "--verdict", "", "say at the end whether the GPU was really used, and if not, why", Flag{&r.verdict}},
+      {kOutput, "--page", "", "write a page for a browser at the end, beside FILE: run.db, run.html", Flag{&r.page}},
 
       {kCapture,
        "-e,--events",

@@ -21,6 +21,7 @@ struct Request {
   std::optional<bool> summary;  // of the end; not said: as the program does by itself
   bool says_counts = false;     // without a summary: a last sentence with the numbers of calls and errors
   bool verdict = false;         // at the end, whether the GPU was used
+  bool page = false;            // at the end, a page for a browser
   bool force = false, append = false;
   bool detail_said = false;
   bool dry_run = false;      // print the rules

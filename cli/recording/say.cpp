@@ -1,9 +1,12 @@
 #include "cli/recording/say.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 
+#include "base/fd.hpp"
 #include "base/hanging.hpp"
 #include "base/log.hpp"
 #include "cli/options/output.hpp"
@@ -43,6 +46,29 @@ void say_ended(bool wants_summary, ColorWish color, const std::function<std::str
 namespace {
 
 using Page = std::function<Result<void>(query::Context&, query::Recording&)>;
+
+// run.db: run.html, in the same directory.
+std::string page_name(std::string database) {
+  if (database.ends_with(".db")) database.resize(database.size() - 3);
+  return database + ".html";
+}
+
+// Only the owner can read it, as the recording.
+Result<void> page_into(const std::string& name, const std::string& database, bool replace) {
+  auto recording = query::open_recording(database);
+  if (!recording) return tl::unexpected(std::move(recording.error()));
+  const Fd file(::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | (replace ? O_TRUNC : O_EXCL), 0600));
+  if (!file)
+    return fail_errno("cannot write the page " + table::printable(name), errno,
+                      "fade-query " + table::printable(database) + " page -o FILE");
+  query::Settings settings;
+  settings.output = name;
+  table::FdBytes bytes(file.get(), name);
+  query::Context context{settings, {}, database, true, {}};
+  context.output.bytes = &bytes;
+  if (auto done = query::write_page(context, *recording); !done) return done;
+  return bytes.flush();
+}
 
 constexpr std::size_t kMostTroubleLines = 14;  // with the end block around them they fit a terminal of 24
 
@@ -93,6 +119,10 @@ Trouble trouble_of(const std::string& database, ColorWish color, bool tells_verd
 void say_verdict(const std::string& database, ColorWish color) {
   const auto told = print_page(query::show_verdict, STDERR_FILENO, "standard error", database, color);
   if (!told) log::error("{}", with_context("there is no verdict", told.error()).text());
+}
+
+void write_page(const std::string& database, bool replace) {
+  if (const auto done = page_into(page_name(database), database, replace); !done) log::error("{}", done.error().text());
 }
 
 bool print_postmortem(const std::string& database, ColorWish color) {

@@ -34,6 +34,10 @@ Trouble trouble_of(const std::string& database, ColorWish color, bool tells_verd
 // --verdict: what fade-query verdict says about the recording, on stderr.
 void say_verdict(const std::string& database, ColorWish color);
 
+// --page: what fade-query page writes, in a file beside the recording. Another file of that name stays, unless
+// `replace`.
+void write_page(const std::string& database, bool replace);
+
 // What fade-query postmortem says about the recording, on stdout. False where it cannot be said; why is logged.
 bool print_postmortem(const std::string& database, ColorWish color);
 

@@ -30,7 +30,8 @@ Result<void> check_comparison(const Request& request) {
       {request.daemon, "--daemon", "the runs of a comparison are made here, one after another"},
       {request.summary.value_or(false), "--summary", "a comparison prints one report on all of its runs"},
       {request.verdict, "--verdict",
-       "it is about one run: fade-query verdict --session N, when the comparison has ended"}};
+       "it is about one run: fade-query verdict --session N, when the comparison has ended"},
+      {request.page, "--page", "it shows one run: fade-query page --session N, when the comparison has ended"}};
   for (const auto& [given, option, why] : all)
     if (given) return fail(fmt::format("--ab and {} exclude each other", option), std::string(why));
   return {};
@@ -115,6 +116,8 @@ Result<void> finish(Request& request, std::vector<std::string> command, const ch
   if (options.kill_on_exit) return fail("--daemon and --kill-on-exit exclude each other");
   if (request.verdict)
     return fail("--daemon and --verdict exclude each other", {}, "fade-query verdict, when the recording has ended");
+  if (request.page)
+    return fail("--daemon and --page exclude each other", {}, "fade-query page, when the recording has ended");
   if (auto finished = recording::finish(request, options, nullptr); !finished) return finished;
   return handover::check_options(options);
 }

@@ -57,6 +57,7 @@ int supervise(const Request& request, const Invocation& invocation) {
   }
   say_ended(request, *outcome, wish);
   if (request.verdict) recording::say_verdict(outcome->summary.database, wish);
+  if (request.page) recording::write_page(outcome->summary.database, request.force || request.append);
   return end_as(*outcome);
 }
 

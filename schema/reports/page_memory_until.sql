@@ -3,6 +3,11 @@ SELECT max(coalesce(p."end", s.duration,
                     max(p.start,
                         coalesce((SELECT (max(u.sec) + 1) * 1000000000 FROM process_use_ u WHERE u.process = p.id), 0),
                         coalesce((SELECT max(c.ts) FROM cpu_sample_ c WHERE c.process = p.id), 0),
+                        -- rows of calls are written before sums
+                        coalesce((SELECT x.ts + 1
+                                  FROM call_ x
+                                  JOIN thread_ t ON t.id = x.thread
+                                  WHERE x.id = (SELECT max(id) FROM call_) AND t.process = p.id), 0),
                         coalesce((SELECT x.ts
                                   FROM sample_ x
                                   JOIN thread_ t ON t.id = x.thread

@@ -55,7 +55,7 @@ seen AS MATERIALIZED (
              THEN 'the database could not be written, and launches may be among what is missing'
            -- calls are written with each batch, sums about every second
            WHEN NOT EXISTS (SELECT 1 FROM call_stat_) AND EXISTS (SELECT 1 FROM call_)
-             THEN 'its sums are not written yet: fade is still recording, or was killed in its first seconds'
+             THEN 'its sums are not written yet: fade was killed, or is still recording'
            WHEN EXISTS (SELECT 1 FROM lifecycle_ x WHERE x.process = u.process_id AND x.kind = 'vanished')
              THEN 'it took out breakpoints, and launches may be among what is missing'
            WHEN w.complete OR u.unwatched IS NOT NULL THEN NULL

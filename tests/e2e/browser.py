@@ -11,10 +11,21 @@ import time
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser")
 NEEDS_BROWSER = "chromium is not installed (Debian: apt install chromium)"
 PATIENCE = 90  # seconds, on a busy machine
-OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update",
-           "--no-first-run", "--hide-scrollbars", "--remote-debugging-pipe"]
+OPTIONS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--no-first-run",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+]
 
-PLACES = "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+PLACES = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+)
 
 
 class Browser:
@@ -23,9 +34,25 @@ class Browser:
     def __init__(self, folder, *options):
         (theirs_in, self.to), (self.out, theirs_out) = os.pipe(), os.pipe()
         high = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (theirs_in, theirs_out)]  # 3 and 4 are the browser's
-        command = [sys.executable, "-c", PLACES, *map(str, high), PROGRAM, *OPTIONS, f"--user-data-dir={folder}", *options, "about:blank"]
-        self.process = subprocess.Popen(command, pass_fds=high, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                        env={**os.environ, "HOME": str(folder)})
+        command = [
+            sys.executable,
+            "-c",
+            PLACES,
+            *map(str, high),
+            PROGRAM,
+            *OPTIONS,
+            f"--user-data-dir={folder}",
+            *options,
+            "about:blank",
+        ]
+        self.process = subprocess.Popen(
+            command,
+            pass_fds=high,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "HOME": str(folder)},
+        )
         for fd in (theirs_in, theirs_out, *high):
             os.close(fd)
         self.buffer, self.number, self.session, self.events, self.errors, self.requests = b"", 0, None, [], [], []
@@ -68,7 +95,12 @@ class Browser:
 
     def call(self, method, **parameters):
         self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters, **({"sessionId": self.session} if self.session else {})}
+        message = {
+            "id": self.number,
+            "method": method,
+            "params": parameters,
+            **({"sessionId": self.session} if self.session else {}),
+        }
         os.write(self.to, json.dumps(message).encode() + b"\0")
         deadline = time.monotonic() + PATIENCE
         while True:

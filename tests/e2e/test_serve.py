@@ -14,18 +14,21 @@ import urllib.parse
 
 import pytest
 
-import browser
 import harness
+from page_recordings import (  # noqa: F401
+    HOSTILE,
+    PATIENCE,
+    chromium,
+    record,
+    train,
+    under_way,
+    wait_for,
+    with_hostile_names,
+    worked,
+)
 from queries import ENVIRONMENT
 
-HOSTILE = [
-    "</script><script>document.title='owned'</script>",
-    "<img src=x onerror=alert(1)>",
-    "\x1b[31mred\x07",
-    "\u202egnp.exe",
-]
 ENDLESS = "WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g) SELECT max(n) FROM g"
-PATIENCE = 60
 
 
 class Server:
@@ -75,36 +78,9 @@ class Server:
 
 
 @pytest.fixture(scope="module")
-def record(build, tmp_path_factory):
-    def run(line, *options, program=None):
-        folder = tmp_path_factory.mktemp("serve")
-        harness.run(
-            [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *(program or build.command(line))],
-            build.environment("v6"),
-            folder,
-        )
-        return folder / "run.db"
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def train(build, record):
-    return record("", "-k", "all", program=["/usr/bin/python3", build.demo / "train.py"])
-
-
-@pytest.fixture(scope="module")
 def server(build, train):
     with Server(build, train) as running:
         yield running
-
-
-def wait_for(condition, what):
-    deadline = time.monotonic() + PATIENCE
-    while not (value := condition()):
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.1)
-    return value
 
 
 def items_of(answer):
@@ -159,7 +135,8 @@ def test_headers_forbid_foreign_scripts_and_copies(server):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 def test_another_user_is_refused_though_he_has_the_token(server):
     ask = (
-        "import http.client, sys; c = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1])); c.request('GET', sys.argv[2]); "
+        "import http.client, sys; c = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1])); "
+        "c.request('GET', sys.argv[2]); "
         "print(c.getresponse().status)"
     )
     command = [sys.executable, "-c", ask, str(server.port), server.path]
@@ -238,7 +215,7 @@ def test_ranges_are_those_of_sql(server, train):
         begin, end = first + (last - first) * part // 8, first + (last - first) * (part + 1) // 8
         answer = server.ask("range.json", **{"from": begin, "to": end, "width": 4000})
         assert answer["calls"] == database.value(f"SELECT count(*) FROM calls WHERE start >= {begin} AND start < {end}")
-        inside = database.value(f"SELECT count(*) FROM calls WHERE start < {end} AND \"end\" > {begin}")
+        inside = database.value(f'SELECT count(*) FROM calls WHERE start < {end} AND "end" > {begin}')
         assert sum(item["n"] for item in items_of(answer)) == inside
         names = answer["names"]
         for item in items_of(answer):
@@ -250,6 +227,16 @@ def test_ranges_are_those_of_sql(server, train):
     assert launches == database.value(
         "SELECT count(*) FROM launches WHERE nth = 0 AND stream IS NOT NULL AND captured = 0"
     )
+
+
+def test_three_hundred_threads(build, record):
+    path = record("threads 300 3")
+    with Server(build, path) as server:
+        whole = server.ask("range.json", **{"from": 0, "to": 10**12, "width": 1000})
+        data = server.ask("data.json", since=0)
+    threads = harness.Database(path).value("SELECT count(DISTINCT thread_id) FROM calls")
+    assert threads >= 300 and whole["left_out"] + len(whole["lanes"]) == threads
+    assert not [name for name, part in data["parts"].items() if "error" in part]
 
 
 def test_a_call_has_its_arguments_and_its_stack(server, train):
@@ -274,10 +261,12 @@ def with_many_calls(train, folder, calls):
     database = sqlite3.connect(path)
     database.execute("DELETE FROM call_")
     database.execute(
-        "INSERT INTO thread_ (id, process, tid, ts) SELECT 100 + value, 1, 5000 + value, 0 FROM json_each('[0,1,2,3,4,5,6,7,8,9]')"
+        "INSERT INTO thread_ (id, process, tid, ts) SELECT 100 + value, 1, 5000 + value, 0 "
+        "FROM json_each('[0,1,2,3,4,5,6,7,8,9]')"
     )
     database.execute(
-        "WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < ?) INSERT INTO call_ (id, ts, dur, thread, fn) "
+        "WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < ?) "
+        "INSERT INTO call_ (id, ts, dur, thread, fn) "
         "SELECT n, n * 10000, iif(n = 10, 400000000, 2000), 100 + n % 10, (SELECT min(id) FROM function_) FROM g",
         (calls,),
     )
@@ -296,6 +285,63 @@ def test_too_many_calls_are_columns(build, train, tmp_path):
         )
         part = server.ask("range.json", **{"from": 150_000_000, "to": 151_000_000, "width": 1000})
         assert part["single"] and part["calls"] == 100 and any(item["id"] == 10 for item in items_of(part))
+
+
+def works_of(answer):
+    """(name, start, end, call) of works that are drawn alone."""
+    names = answer["work"]["names"]
+    return {
+        (names[name], start, start + length, call)
+        for lane in answer["work"]["lanes"]
+        for call, start, length, name, _, n, _ in lane["items"]
+        if n == 1
+    }
+
+
+def test_works_of_gpus_are_those_of_sql(build, worked):
+    database = harness.Database(worked)
+    first, last, works = database.rows('SELECT min(start), max("end"), count(*) FROM gpu_work')[0]
+    select = "SELECT name, start, \"end\", coalesce(call, 0) FROM gpu_work WHERE kind <> 'barrier' AND "
+    with Server(build, worked) as server:
+        whole = server.ask("range.json", **{"from": 0, "to": last + 1, "width": 1000})["work"]
+        assert whole["single"] and whole["works"] == works
+        assert sum(item[5] for lane in whole["lanes"] for item in lane["items"]) == works
+        assert {lane["name"] for lane in whole["lanes"]} >= {"GPU 0 queue 1", "GPU 0 copies"}
+        for part in range(40):
+            begin, end = first + (last - first) * part // 40, first + (last - first) * (part + 1) // 40
+            answer = server.ask("range.json", **{"from": begin, "to": end, "width": 4000})
+            told = set(database.rows(f'{select} start < {end} AND "end" > {begin}'))
+            assert answer["work"]["works"] == len(told) and works_of(answer) <= told
+            assert sum(item[5] for lane in answer["work"]["lanes"] for item in lane["items"]) == len(told)
+
+
+def test_works_of_the_newest_session_alone(build, worked, record, tmp_path):
+    path = tmp_path / "two.db"
+    shutil.copy(worked, path)
+    harness.run(
+        [build.fade_run, "-q", "--append", "-o", path, "--", *build.command("calls")], build.environment("v6"), tmp_path
+    )
+    with Server(build, path) as server:
+        assert server.ask("range.json", **{"from": 0, "to": 10**12, "width": 1000})["work"] is None
+    with Server(build, path, "--session", "1") as server:
+        assert server.ask("range.json", **{"from": 0, "to": 10**12, "width": 1000})["work"]["works"] > 0
+
+
+def test_too_many_works_are_told(build, worked, tmp_path):
+    path = tmp_path / "many.db"
+    shutil.copy(worked, path)
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        database.execute("DELETE FROM gpu_work_")
+        database.execute(
+            "WITH RECURSIVE g(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < 200000) "
+            "INSERT INTO gpu_work_ (id, process, kind, device, queue, ts, dur) "
+            "SELECT n, 1, 0, (SELECT min(id) FROM device_ WHERE ordinal = 0), 1, n * 1000, 500 FROM g"
+        )
+    with Server(build, path) as server:
+        whole = server.ask("range.json", **{"from": 0, "to": 10**9, "width": 1000})["work"]
+        assert not whole["single"] and whole["works"] == 200_000
+        part = server.ask("range.json", **{"from": 100_000_000, "to": 100_100_000, "width": 1000})["work"]
+        assert part["single"] and part["works"] == 100
 
 
 def test_the_trace_is_that_of_export(build, server, train):
@@ -430,48 +476,6 @@ def test_what_serve_refuses(build, train):
         ), words
 
 
-def has_a_call(build, path):
-    if not path.exists():
-        return False
-    asked = subprocess.run(
-        [build.fade_query, path, "sql", "SELECT count(*) > 0 FROM calls"],
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
-    )
-    return asked.stdout.strip().endswith("1")
-
-
-@contextlib.contextmanager
-def under_way(build, folder):
-    """A recording of a program that goes on calling, and a function that kills fade and the program."""
-    path = folder / "live.db"
-    fade = subprocess.Popen(
-        [build.fade_run, "-q", "-o", path, "--", *build.command("bursts 20 1000000 50")],
-        env=build.environment("v6"),
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
-    seen = [fade.pid]
-
-    def kill():
-        if fade.poll() is None:
-            seen[1:] = [pid for pid in harness.descendants(fade.pid) if pid != fade.pid]
-        fade.kill()
-        fade.wait()
-        for pid in seen[1:]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        seen[1:] = []
-
-    try:
-        wait_for(lambda: has_a_call(build, path), "a call")
-        yield path, kill
-    finally:
-        kill()
-
-
 def test_a_recording_grows_and_its_fade_is_killed(build, tmp_path):
     with under_way(build, tmp_path) as (path, kill):
         with Server(build, path) as server:
@@ -492,14 +496,12 @@ def test_a_recording_grows_and_its_fade_is_killed(build, tmp_path):
 
 
 @pytest.fixture
-def shown(build, tmp_path):
-    if not browser.PROGRAM:
-        pytest.skip(browser.NEEDS_BROWSER)
+def shown(build, chromium, tmp_path):
     with contextlib.ExitStack() as stack:
 
         def show(path):
             server = stack.enter_context(Server(build, path))
-            page = stack.enter_context(browser.Browser(tmp_path / "profile"))
+            page = stack.enter_context(chromium(tmp_path / "profile"))
             page.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
             page.open(server.address, "document.getElementById('made')?.textContent")
             page.server = server
@@ -510,7 +512,8 @@ def shown(build, tmp_path):
 
 def click(page, node):
     x, y = page.value(
-        f"(() => {{ const n = {node}; n.scrollIntoView({{block: 'center'}}); const b = n.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; }})()"
+        f"(() => {{ const n = {node}; n.scrollIntoView({{block: 'center'}}); "
+        "const b = n.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
     )
     for kind in ("mousePressed", "mouseReleased"):
         page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
@@ -526,7 +529,8 @@ def test_a_click_shows_a_call_with_its_stack(shown, train):
         drawn = page.value("document.querySelector('.timeline').innerHTML.length")
         click(
             page,
-            "[...document.querySelectorAll('.timeline [data-from]')].sort((a, b) => b.width.baseVal.value - a.width.baseVal.value)[0]",
+            "[...document.querySelectorAll('.timeline [data-from]')]"
+            ".sort((a, b) => b.width.baseVal.value - a.width.baseVal.value)[0]",
         )
         wait_for(lambda: page.value("document.querySelector('.timeline').innerHTML.length") != drawn, "another view")
         time.sleep(0.5)
@@ -547,30 +551,38 @@ def test_a_click_shows_a_call_with_its_stack(shown, train):
         "rows",
     )
     page.value(
-        "(() => { document.querySelector('#sql textarea').value = 'SELECT nam FROM top'; document.querySelector('#sql .tools button').click(); })()"
+        "(() => { document.querySelector('#sql textarea').value = 'SELECT nam FROM top'; "
+        "document.querySelector('#sql .tools button').click(); })()"
     )
     wait_for(lambda: "no such column: nam" in page.value("document.getElementById('sql').innerText"), "the error")
     assert page.errors == [] and all(address.startswith(page.server.address) for address in page.requests)
 
 
+def test_a_click_on_work_of_the_gpu_shows_its_call(shown, worked):
+    page = shown(worked)
+    about = "document.querySelector('#timeline').innerText"
+    wait_for(lambda: "works of GPUs in this view" in page.value(about), "works of the GPU")
+    start = harness.Database(worked).value("SELECT start FROM gpu_work WHERE kind = 'kernel' ORDER BY id LIMIT 1")
+    page.value(
+        f"SHOWN.get(document.querySelector('[data-part=timeline]')).timeline.see({start - 2000}, {start + 8000})"
+    )
+    alone = "[...document.querySelectorAll('.timeline [data-call]')].filter(n => n.dataset.say.includes('on the GPU'))"
+    wait_for(lambda: page.value(f"{alone}.length"), "a work alone")
+    call = page.value(f"{alone}[0].dataset.call")
+    click(page, f"{alone}[0]")
+    text = wait_for(
+        lambda: page.value("!document.getElementById('call').hidden && document.getElementById('call').innerText"),
+        "the call",
+    )
+    assert harness.Database(worked).value(f"SELECT name FROM calls WHERE id = {call}") in text and page.errors == []
+
+
 def test_hostile_names_stay_text(shown, train, tmp_path):
-    path = tmp_path / "hostile.db"
-    shutil.copy(train, path)
-    database = sqlite3.connect(path)
-    for place, text in enumerate(HOSTILE):
-        database.execute(
-            "UPDATE function_ SET name = ? WHERE id = (SELECT id FROM function_ JOIN call_stat_ ON fn = id GROUP BY id LIMIT 1 OFFSET ?)",
-            (text, place),
-        )
-    database.execute("UPDATE thread_ SET name = ?", (HOSTILE[1],))
-    database.execute("UPDATE frame_ SET name = ?", (HOSTILE[0],))
-    database.execute("UPDATE session_ SET command = ?", (HOSTILE[0],))
-    database.commit()
-    database.close()
-    page = shown(path)
+    page = shown(with_hostile_names(train, tmp_path))
     wait_for(lambda: page.value("document.querySelectorAll('.timeline .call').length"), "calls")
     page.value(
-        "ask('call.json', {id: 5}).then((call) => { const p = new CallPanel(); p.body.replaceChildren(...p.about(call)); p.node.hidden = false; })"
+        "ask('call.json', {id: 5}).then((call) => { const p = new CallPanel(); "
+        "p.body.replaceChildren(...p.about(call)); p.node.hidden = false; })"
     )
     assert (
         page.errors == []
@@ -583,7 +595,10 @@ def test_hostile_names_stay_text(shown, train, tmp_path):
 def test_the_page_of_a_live_recording_can_be_paused(build, shown, tmp_path):
     with under_way(build, tmp_path) as (path, _):
         page = shown(path)
-        calls = "Number((document.querySelector('[data-table=top] tbody tr td:nth-child(2)')?.textContent || '0').replaceAll(',', ''))"
+        calls = (
+            "Number((document.querySelector('[data-table=top] tbody tr td:nth-child(2)')?.textContent || '0')"
+            ".replaceAll(',', ''))"
+        )
         before = page.value(calls)
         wait_for(lambda: page.value(calls) > before, "a larger number of calls")
         assert "live" in page.value("document.querySelector('header').innerText")

@@ -332,7 +332,10 @@ def attached(fade, target, terminal, neighbours, tmp_path):
     """fade top on the target, once it shows rates."""
     for _ in range(5):  # on a busy machine no thread may stop in time; then fade-attach refuses, and says to try again
         screen = terminal(80, 24, f"{fade.path('fade-top')} {target.pid}", neighbours)
-        until(lambda: screen.has_ended() or "rates of" in screen.text())
+        try:
+            until(lambda: screen.has_ended() or "rates of" in screen.text())
+        except AssertionError as why:
+            raise AssertionError(f"no rates on the screen:\n{screen.text()}") from why
         if not screen.has_ended():
             break
         screen.close()

@@ -9,7 +9,14 @@ function callColour(name) {
   return `var(${CALL_COLOURS[sum % CALL_COLOURS.length]})`;
 }
 
+function workWords(item) {
+  if (item.n > 1) return `${moment(item.start)}  ·  ${count(item.n)} works within ${duration(item.length)}`;
+  const from = item.id ? `of call ${item.id}` : "of no known call";
+  return `${moment(item.start)}  ·  ${item.name}: ${duration(item.length)} on the GPU, ${from}`;
+}
+
 function callWords(item) {
+  if (item.work) return workWords(item);
   const failed = item.errors ? `, ✕ ${count(item.errors)} failed` : "";
   if (item.n > 1) return `${moment(item.start)}  ·  ${count(item.n)} calls within ${duration(item.length)}${failed}`;
   return `${moment(item.start)}  ·  ${item.name}: ${duration(item.length)}${failed}  ·  call ${item.id}`;
@@ -19,8 +26,8 @@ function drawItem(view, item, y) {
   const left = Math.max(LEFT - 2, view.x(item.start)), right = Math.min(view.width, view.x(item.start + item.length));
   const width = Math.max(1, right - left - 0.4), room = Math.floor((width - 6) / 6.6);
   const fill = item.errors ? "var(--bad)" : callColour(item.name);
-  const about = item.n > 1 ? {"data-from": item.start, "data-to": item.start + item.length} :
-                             {"data-call": item.id, tabindex: width > 6 ? 0 : null, role: "button"};
+  const call = item.id ? {"data-call": item.id, tabindex: width > 6 ? 0 : null, role: "button"} : {};
+  const about = item.n > 1 ? {"data-from": item.start, "data-to": item.start + item.length} : call;
   const words = callWords(item), top = y + Math.min(item.depth, MOST_DEPTH - 1) * CALL_TALL;
   const box = draw(
       "rect", {
@@ -36,15 +43,17 @@ function drawItem(view, item, y) {
         "data-say": words
       });
   if (room < 4) return [box];
-  const text = item.n > 1 ? `${count(item.n)} calls` : (item.errors ? "✕ " : "") + item.name;
+  const several = `${count(item.n)} ${item.work ? "works" : "calls"}`;
+  const text = item.n > 1 ? several : (item.errors ? "✕ " : "") + item.name;
   const label = text.length > room ? `${text.slice(0, room - 1)}…` : text;
   return [box, draw("text", {class: "callname", x: left + 3, y: top + 10.5}, label)];
 }
 
-// A thread or a stream with its calls.
-function callTrack(lane, names) {
-  const items = lane.items.map(
-      ([id, start, length, name, depth, n, errors]) => ({id, start, length, name: names[name], depth, n, errors}));
+// A thread or a stream with its calls, or a queue of a GPU with its works.
+function callTrack(lane, names, work = false) {
+  const item = ([id, start, length, name, depth, n, errors]) =>
+      ({id, start, length, name: names[name], depth, n, errors, work});
+  const items = lane.items.map(item);
   return {
     name: lane.name,
     about: lane.about,
@@ -65,10 +74,11 @@ class CallLanes {
   constructor(timeline, place) {
     this.timeline = timeline;
     this.words = paragraph("dim", " ");
+    this.works = paragraph("dim");
     this.trace = make("code");
     this.link = make("a", {download: "trace.pftrace"}, "this view as a trace");
     this.panel = new CallPanel();
-    place.append(this.words, paragraph("dim", "For ui.perfetto.dev: ", this.link, ", or ", this.trace));
+    place.append(this.words, this.works, paragraph("dim", "For ui.perfetto.dev: ", this.link, ", or ", this.trace));
     timeline.least = 200;
     timeline.picked = (id) => this.panel.open(id);
     timeline.seen = () => this.soon();
@@ -91,9 +101,20 @@ class CallLanes {
       if (error.name !== "AbortError") this.words.textContent = `single calls: ${error.message}`;
     }
   }
+  aboutWork(work) {
+    if (!work) return "";
+    if (!work.single) return `About ${plural(work.works, "work")} of GPUs in this view, too many to draw: zoom in.`;
+    const lanes = work.left_out ? ` ${plural(work.left_out, "lane")} with fewer works left out.` : "";
+    return `${plural(work.works, "work")} of GPUs in this view: a click shows the call of one.${lanes}`;
+  }
   show(answer) {
-    this.timeline.more = answer.lanes.map(
-        (lane) => (answer.single ? callTrack(lane, answer.names) : columnTrack(lane, answer.width)));
+    const work = answer.work || {lanes: []};
+    this.timeline.more = [
+      ...answer.lanes.map(
+          (lane) => (answer.single ? callTrack(lane, answer.names) : columnTrack(lane, answer.width))),
+      ...work.lanes.map((lane) => callTrack(lane, work.names, true))
+    ];
+    this.works.textContent = this.aboutWork(answer.work);
     const lanes = answer.left_out ? ` ${plural(answer.left_out, "lane")} with fewer calls left out.` : "";
     this.words.textContent = !answer.calls ? "No call began in this view." :
         answer.single ?

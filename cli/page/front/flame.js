@@ -116,6 +116,7 @@ class Flame {
     this.title.textContent = `${this.amount(this.root.weight)} ${this.weight.title}`;
     const bars = [], above = [];
     for (let node = this.zoomed.parent; node; node = node.parent) above.unshift(node);
+    this.width = width;
     above.forEach((node, depth) => bars.push(this.bar(node, depth, 0, width, true)));
     this.deepest = above.length;
     this.put(bars, this.zoomed, above.length, 0, width);
@@ -144,13 +145,14 @@ class Flame {
   }
   bar(node, level, left, width, faded) {
     const share = `${fixed((100 * node.weight) / this.root.weight, 1)} %`,
-          text = `${node.label}: ${this.amount(node.weight)}, ${share}`;
+          text = `${node.label}: ${this.amount(node.weight)}, ${share}`,
+          percent = (part) => `${(100 * part) / this.width}%`;  // of the graph, which is narrower on paper
     return make(
         "button", {
           type: "button",
           class: this.kind(node) + (faded ? " faded" : ""),
           "aria-label": text,
-          style: {left: `${left}px`, top: `${level * FRAME_TALL}px`, width: `${width}px`},
+          style: {left: percent(left), top: `${level * FRAME_TALL}px`, width: percent(width)},
           onmouseenter: () => {
             this.said.textContent = text;
           },

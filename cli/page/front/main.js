@@ -14,6 +14,7 @@ const PARTS = {
   cost: showLines
 };
 const SHOWN = new Map();  // what stands in each place
+const TABLES = {};        // the newest data of each
 
 function showPart(place, data) {
   const name = place.dataset.part, old = SHOWN.get(place);
@@ -26,12 +27,18 @@ function showPart(place, data) {
   }
 }
 
+// An empty table is left out beside another one that is empty for the same reason.
+function isLeftOut(place, table) {
+  if (table.error || table.rows.length) return false;
+  const beside = TABLES[place.dataset.beside];
+  return !table.nothing || (beside && !beside.error && !beside.rows.length);
+}
+
 function showTable(place, table) {
   if (place.dataset.title) table.title = place.dataset.title;
   place.replaceChildren();
-  place.hidden = !table.error && !table.rows.length && !table.nothing;
-  if (table.error)
-    place.append(make("h3", {}, table.title), sentence("nothing", `not answered: ${table.error}`));
+  place.hidden = isLeftOut(place, table);
+  if (table.error) place.append(make("h3", {}, table.title), sentence("nothing", `not answered: ${table.error}`));
   else if (!place.hidden) SHOWN.set(place, new Table(table, place, SHOWN.get(place)));
 }
 
@@ -46,6 +53,7 @@ function listContents() {
 
 // All of a file, or what is new of a server's.
 function fillPage(data) {
+  Object.assign(TABLES, data.tables);
   if (data.title) document.title = `${data.title} - fade`;
   for (const place of document.querySelectorAll("[data-part]"))
     if (data.parts[place.dataset.part]) keepView(place, () => showPart(place, data.parts[place.dataset.part]));
@@ -57,8 +65,12 @@ function fillFile() {
   fillPage(START);
   for (const place of document.querySelectorAll("[data-table]"))
     if (place.hidden || !START.tables[place.dataset.table]) place.remove();
-  document.getElementById("timeline").append(paragraph(
-      "dim", "Single calls with arguments and stacks, and SQL, need the recording: ", command(START.serve)));
+  const trace = START.serve.replace(/ serve$/, " export --format perfetto -o trace.pftrace");
+  document.getElementById("timeline")
+      .append(
+          paragraph(
+              "dim", "Single calls with arguments and stacks, and SQL, need the recording: ", command(START.serve)),
+          paragraph("dim", "The exact trace for ui.perfetto.dev: ", command(trace)));
   document.getElementById("made").textContent =
       `Made by fade ${START.fade} from ${START.recording}. This file holds everything it shows and loads nothing.`;
 }
@@ -77,10 +89,6 @@ function colours() {
     apply();
   });
   system.addEventListener("change", apply);
-  addEventListener("beforeprint", () => {
-    document.documentElement.dataset.theme = "light";
-  });
-  addEventListener("afterprint", apply);
   apply();
 }
 

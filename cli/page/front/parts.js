@@ -65,8 +65,12 @@ function showMemory(data, place) {
                      .join("") +
         `V${y(0)}z`;
     place.append(draw(
-        "svg",
-        {viewBox: `0 0 ${width} ${tall + 30}`, role: "img", "aria-label": `${memoryName(series)}: ${series.words}`},
+        "svg", {
+          class: "chart",
+          viewBox: `0 0 ${width} ${tall + 30}`,
+          role: "img",
+          "aria-label": `${memoryName(series)}: ${series.words}`
+        },
         draw("path", {d: path, fill: "var(--bar)", stroke: "var(--green)", "stroke-width": 1.5}),
         draw("line", {class: "axis", x1: 90, x2: width - 10, y1: y(0), y2: y(0)}),
         draw("text", {x: 82, y: 18, "text-anchor": "end"}, bytes(series.most)),
@@ -101,8 +105,9 @@ function showSteps(data, place) {
           s.slow ? draw("path", {d: `M${90 + (i + 0.5) * wide - 5} 8h10l-5 8z`, fill: "var(--orange)"}) : null));
   place.append(
       draw(
-          "svg", {viewBox: `0 0 ${width} ${tall + 46}`, role: "img", "aria-label": "duration of each step"}, ...bars,
-          draw("text", {x: 82, y: 34, "text-anchor": "end"}, duration(most)),
+          "svg",
+          {class: "chart", viewBox: `0 0 ${width} ${tall + 46}`, role: "img", "aria-label": "duration of each step"},
+          ...bars, draw("text", {x: 82, y: 34, "text-anchor": "end"}, duration(most)),
           draw("text", {x: 90, y: tall + 40}, data.steps[0].name),
           draw("text", {x: width - 10, y: tall + 40, "text-anchor": "end"}, data.steps[data.steps.length - 1].name)),
       make("p", {class: "legend"}, make("span", {}, "▼ slow"), command(data.command)));

@@ -20,7 +20,8 @@ function cell(column, value) {
   const text = cellText(column.kind, value);
   if (column.kind === "percent" && typeof value === "number") {
     const meter = make("span", {class: "meter", style: {width: `${Math.max(0, Math.min(100, value)) * 0.055}rem`}});
-    return make("td", {class: "right"}, text, make("span", {class: "meterbox"}, meter));
+    return make(
+        "td", {class: "right"}, make("span", {class: "meterbox"}, meter), make("span", {class: "share"}, text));
   }
   if (column.kind === "trend") return make("td", {}, trend(text));
   const node = make("td", {class: isNumeric(column.kind) && column.kind !== "id" ? "right" : ""}, text);
@@ -141,7 +142,11 @@ class Table {
   rest(found, shown) {
     const words = [];
     if (this.words.length) words.push(`${count(found)} of ${count(this.table.rows.length)} rows match. `);
-    if (shown < found) words.push(`${count(found - shown)} more below "all rows". `);
+    if (shown < found)
+      words.push(
+          make("span", {class: "screen"}, `${count(found - shown)} more below "all rows". `),
+          make(
+              "span", {class: "paper"}, `${count(found - shown)} more rows are in the page and not on this paper. `));
     if (this.table.more)
       words.push(
           this.table.more === true ? "There are more rows: " : `${count(this.table.more)} more: `,

@@ -1,5 +1,6 @@
 // The whole run on one axis. The wheel with Ctrl, + and - zoom, dragging and the arrows move, 0 shows all.
 const LEFT = 150, RIGHT = 16, TALL = 64, FLAT = 22, GAP = 12;
+const PAPER = 720;  // pixels of a page of A4
 
 const niceStep = (wish) => {
   const power = 10 ** Math.floor(Math.log10(wish));
@@ -25,6 +26,7 @@ class Timeline {
     this.picked = () => {};
     this.whole = [data.from, Math.max(data.to, data.from + 1)];
     [this.from, this.to] = this.whole;
+    this.width = PAPER;
     this.svg = draw("svg", {role: "img", "aria-label": "timeline of the run"});
     this.readout = paragraph("readout mono", " ");
     this.frame = make(
@@ -45,9 +47,10 @@ class Timeline {
         this.frame, this.readout);
     this.listen();
     new ResizeObserver(() => this.draw()).observe(this.frame);
+    addEventListener("beforeprint", () => this.draw(PAPER));
+    addEventListener("afterprint", () => this.draw());
     this.draw();
   }
-  get width() { return Math.max(320, this.frame.clientWidth); }
   x(time) { return LEFT + ((time - this.from) / (this.to - this.from)) * (this.width - LEFT - RIGHT); }
   time(x) { return this.from + ((x - LEFT) / (this.width - LEFT - RIGHT)) * (this.to - this.from); }
   see(from, to) {
@@ -132,7 +135,8 @@ class Timeline {
     const words = this.tracks.map((track) => track.say(time)).filter(Boolean);
     this.readout.textContent = [moment(time), ...words].join("  ·  ");
   }
-  draw() {
+  draw(width = this.frame.clientWidth) {
+    this.width = Math.max(320, width);
     const all = [...this.tracks, ...this.more], tallOf = (track) => track.tall || (track.flat ? FLAT : TALL);
     const height = all.reduce((sum, track) => sum + tallOf(track) + GAP, 30);
     this.svg.setAttribute("viewBox", `0 0 ${this.width} ${height}`);

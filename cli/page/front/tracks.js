@@ -12,8 +12,8 @@ function lastBefore(items, time, begin = (item) => item[0]) {
 }
 
 // Amounts in columns of one width: [begin, amount]. A column without an item has none.
-function barTrack(name, items, width, color, say, scaleText) {
-  const most = Math.max(1, ...items.map((item) => item[1]));
+function barTrack(name, items, width, color, say, scaleText, top = 0) {
+  const most = items.reduce((high, item) => Math.max(high, item[1]), Math.max(1, top));
   return {
     name,
     scale: `most ${scaleText(most)}`,
@@ -108,7 +108,20 @@ function gpuTrack(gpu) {
     return next && next[0] <= t + length + 1e6 ? [[t, busy]] : [[t, busy], [t + length, null]];
   });
   return stepTrack(
-      `GPU busy, ${gpu.name}`, points, 100, "var(--pink)", (value) => `GPU busy ${fixed(value, 0)} %`, "0 to 100 %");
+      `GPU load, ${gpu.name}`, points, 100, "var(--pink)", (value) => `GPU load ${fixed(value, 0)} %, by its sensor`,
+      "0 to 100 %");
+}
+
+// The share of each column in which the device worked, from the times of its works.
+function busyTrack(busy, several) {
+  const name = `GPU ${busy.device} busy${several ? `, pid ${busy.pid}` : ""}`;
+  const track = barTrack(
+      name, busy.points, busy.width, "var(--pink)", (share) => `${name} ${fixed(share, 0)} %`, () => "", 100);
+  return {
+    ...track,
+    about: `${name}: from the times of its works, without counting a moment twice`,
+    scale: "0 to 100 %"
+  };
 }
 
 function timelineTracks(data) {
@@ -122,7 +135,10 @@ function timelineTracks(data) {
   if (launches.length)
     tracks.push(
         barTrack("Launches", launches, data.width, "var(--sky)", (n) => plural(n, "launch", "launches"), count));
-  tracks.push(...data.gpus.map(gpuTrack), ...data.memory.filter((series) => series.points.length).map(memoryTrack));
+  const pids = new Set(data.busy.map((busy) => busy.pid));
+  tracks.push(
+      ...data.busy.map((busy) => busyTrack(busy, pids.size > 1)), ...data.gpus.map(gpuTrack),
+      ...data.memory.filter((series) => series.points.length).map(memoryTrack));
   if (data.steps.length) tracks.push(spanTrack("Steps", data.steps, "var(--blue)", "step"));
   if (data.ranges.length) tracks.push(spanTrack("Ranges", data.ranges, "var(--sky)", "range"));
   if (errors.length)
