@@ -17,8 +17,7 @@ const std::vector<Command>& commands() {
        check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
       {"export",
        "Every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv); or "
-       "a "
-       "timeline for trace viewers (--format perfetto, chrome or kineto)",
+       "a timeline for trace viewers (--format perfetto, chrome or kineto); or a database for AMD's tools (rocpd)",
        export_calls, nullptr, 0},
       {"page",
        "One HTML file to look at and to pass on: verdict, timeline, tables, flame graph ... (-o; default: NAME.html)",
