@@ -72,6 +72,7 @@ Result<void> serve_page(Context& context, Recording& recording);
 Result<void> run_user_sql(Context& context, Recording& recording);
 Result<void> open_shell(Context& context, Recording& recording);
 Result<void> show_info(Context& context, Recording& recording);
+Result<void> import_trace(Context& context, Recording& recording);
 Result<void> build_indexes(Context& context, Recording& recording);
 Result<void> list_recordings(Context& context);
 Result<void> list_reports(Context& context);

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 11> kMarkColumns{"session",  "pid",  "tid
 
 constexpr MarkPart kMarkParts[] = {
     {"timeline_gaps", true},       {"timeline_process_events", false}, {"timeline_steps", true},
-    {"timeline_ranges", true},     {"timeline_errors", false},
+    {"timeline_ranges", true},     {"timeline_operators", true},       {"timeline_errors", false},
     {"timeline_overrides", false}, {"timeline_samples", false},        {"timeline_copies", false, false}};
 
 timeline::Value value_of(const table::Value& value) {
