@@ -10,7 +10,7 @@
 namespace fade::schema {
 
 inline constexpr std::uint32_t kApplicationId = 0x46414445;  // "FADE", PRAGMA application_id
-inline constexpr int kVersion = 7;                           // PRAGMA user_version
+inline constexpr int kVersion = 8;                           // PRAGMA user_version
 
 std::string_view tables();
 std::string_view views();  // with the view of findings

@@ -16,7 +16,6 @@
 namespace fade::query {
 namespace {
 
-constexpr std::size_t kBusyLines = 5;
 constexpr std::int64_t kNsOfSecond = 1'000'000'000, kIdleRows = 10;
 
 struct BusySpan {
@@ -78,16 +77,14 @@ bool is_same_device(const NamedRow& a, const NamedRow& b) {
 }
 
 // A second without a row is one without work.
-std::string busy_plot(const Context& context, const NamedRow& gpu, const NamedRows& columns, const BusySpan& span) {
+std::string plot_of_device(const Context& context, const NamedRow& gpu, const NamedRows& columns,
+                           const BusySpan& span) {
   std::vector<std::int64_t> busy(span.columns, 0);
   for (const NamedRow& column : columns)
     if (is_same_device(column, gpu)) busy[static_cast<std::size_t>(column.number("part"))] = column.number("busy");
-  if (busy.size() < 2) return {};
   const auto& units = context.settings.units;
-  const PlotForm form{.height = kBusyLines, .utf8 = context.output.style.terminal.utf8, .top = 100};
-  return plot_with_scale(busy, form, "100 % busy") + time_axis(table::human_time(span.first, units),
-                                                               table::human_time(span.first + span.length, units),
-                                                               span.columns);
+  return busy_plot(busy, context.output.style.terminal.utf8, table::human_time(span.first, units),
+                   table::human_time(span.first + span.length, units), span.columns);
 }
 
 BusySpan busy_span(const Context& context, const NamedRow& any) {
@@ -104,7 +101,7 @@ std::string all_devices(const Context& context, const NamedRows& gpus, const Nam
     out += bold(context, device_title(gpu, has_processes)) + "\n";
     for (const std::string& words : {busy_words(context, gpu), idle_words(context, gpu), gpu.text("doubt")})
       if (!words.empty()) out += "  " + paragraph(context, words, 2) + "\n";
-    out += busy_plot(context, gpu, columns, span) + "\n";
+    out += plot_of_device(context, gpu, columns, span) + "\n";
   }
   return out;
 }

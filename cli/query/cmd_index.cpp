@@ -1,4 +1,4 @@
-// index: the only command that writes, and only what SQLite can throw away again.
+// index: writes into the recording, and only what SQLite can throw away again.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -15,8 +15,6 @@
 namespace fade::query {
 namespace {
 
-constexpr std::size_t kPlotLines = 5;
-
 struct LoadSpan {
   std::int64_t first, length;
   std::size_t columns;
@@ -82,12 +80,9 @@ std::string plot_of(const Context& context, const NamedRow& gpu, const NamedRows
     busy.resize(static_cast<std::size_t>(std::max<std::int64_t>(0, column.number("part"))), before);
     busy.push_back(column.number("busy"));
   }
-  if (busy.size() < 2) return {};
   const auto& units = context.settings.units;
-  const PlotForm form{.height = kPlotLines, .utf8 = context.output.style.terminal.utf8, .top = 100};
-  return plot_with_scale(busy, form, "100 % busy") + time_axis(table::human_time(span.first, units),
-                                                               table::human_time(span.first + span.length, units),
-                                                               span.columns);
+  return busy_plot(busy, context.output.style.terminal.utf8, table::human_time(span.first, units),
+                   table::human_time(span.first + span.length, units), span.columns);
 }
 
 // A column has at least one second, so none is without a value.

@@ -1,4 +1,4 @@
-// export --format perfetto, chrome or kineto: the recording as a timeline for a trace viewer.
+// export --format perfetto, chrome, kineto or rocpd: the recording as a timeline for another tool.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,6 +8,7 @@
 #include "base/log.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/export_doubts.hpp"
+#include "cli/query/rocpd_source.hpp"
 #include "cli/query/step_window.hpp"
 #include "cli/query/timeline_formats.hpp"
 #include "cli/query/timeline_source.hpp"
@@ -139,7 +140,7 @@ Result<CallTally> write_to(table::Bytes& out, const Context& context, Recording&
   auto session = chosen_session(context.settings, recording);
   if (!session) return tl::unexpected(session.error());
   const auto writer = format.make(out);
-  TimelineSource source{context, recording, *writer, format.is_kineto, *session, {}, TimelineTracks(*writer)};
+  TimelineSource source{{context, recording, format.is_kineto, *session, {}}, *writer, TimelineTracks(*writer)};
   return write_timeline(source);
 }
 
@@ -152,17 +153,26 @@ Result<CallTally> write_compressed(table::Bytes& out, const Context& context, Re
   return done ? tally : tl::unexpected(done.error());
 }
 
+Result<CallTally> write_database(table::Bytes&, const Context& context, Recording& recording, const TimelineFormat&) {
+  auto session = chosen_session(context.settings, recording);
+  if (!session) return tl::unexpected(session.error());
+  return export_rocpd(context, recording, *session);
+}
+
 }  // namespace
 
 Result<void> export_timeline(Context& context, Recording& recording) {
   const TimelineFormat& format = *find_timeline_format(context.settings.timeline_format);
-  if (auto fine = check_terminal(context, format); !fine) return fine;
+  if (auto fine = format.is_database ? Result<void>() : check_terminal(context, format); !fine) return fine;
   auto settings = with_step_window(context, recording);
   if (!settings) return tl::unexpected(settings.error());
   if (auto fine = check_settings(*settings); !fine) return fine;
-  const Context within{*settings, context.words, context.path, context.named, context.output};
+  Context within{*settings, context.words, context.path, context.named, context.output};
+  within.new_file = context.new_file;
   tell_waiting(recording, *settings);
-  const auto write = settings->output.ends_with(".gz") ? write_compressed : write_to;
+  const auto write = format.is_database                  ? write_database
+                     : settings->output.ends_with(".gz") ? write_compressed
+                                                         : write_to;
   auto tally = write(*context.output.bytes, within, recording, format);
   if (!tally) return tl::unexpected(tally.error());
   recording.database.tell_waiting(Database::Telling::No);

@@ -21,6 +21,7 @@ struct Context {
   Output output;
   int status = 0;            // to end with where nothing went wrong
   bool told_doubts = false;  // the page said what was not recorded, if anything was not
+  std::string new_file;      // a plain file for what a library writes by name; empty: there is none
 };
 
 using RunOn = Result<void> (*)(Context&, Recording&);
@@ -71,6 +72,7 @@ Result<void> serve_page(Context& context, Recording& recording);
 Result<void> run_user_sql(Context& context, Recording& recording);
 Result<void> open_shell(Context& context, Recording& recording);
 Result<void> show_info(Context& context, Recording& recording);
+Result<void> import_trace(Context& context, Recording& recording);
 Result<void> build_indexes(Context& context, Recording& recording);
 Result<void> list_recordings(Context& context);
 Result<void> list_reports(Context& context);

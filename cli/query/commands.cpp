@@ -17,8 +17,7 @@ const std::vector<Command>& commands() {
        check_recording, nullptr, 0, cli::kUsageStatus, PageKind::Usual},
       {"export",
        "Every call in order of time, one JSON object a line: for other programs (--format jsonl, json, csv or tsv); or "
-       "a "
-       "timeline for trace viewers (--format perfetto, chrome or kineto)",
+       "a timeline for trace viewers (--format perfetto, chrome or kineto); or a database for AMD's tools (rocpd)",
        export_calls, nullptr, 0},
       {"page",
        "One HTML file to look at and to pass on: verdict, timeline, tables, flame graph ... (-o; default: NAME.html)",
@@ -30,6 +29,10 @@ const std::vector<Command>& commands() {
       {"shell", "Open the recording in sqlite3, for reading", open_shell, nullptr, 0},
       {"diff", "What changed from one recording to another: diff BEFORE AFTER", nullptr, compare_recordings, 2},
       {"info", "The file: sessions, versions, size, whether it was closed cleanly", show_info, nullptr, 0},
+      {"import",
+       "Take the GPU's times and the operators from another profiler's file of the same run: import FILE (rocpd, or "
+       "PyTorch's *.pt.trace.json)",
+       import_trace, nullptr, 1},
       {"index", "Add indexes, which make filters on long recordings faster", build_indexes, nullptr, 0},
       {"list", "Recordings in this directory", nullptr, list_recordings, 1},
       {"reports", "All reports and their columns", nullptr, list_reports, 1},

@@ -1,9 +1,14 @@
 #include "cli/query/part_file.hpp"
 
+#include <limits.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include "base/output_file.hpp"
@@ -19,6 +24,44 @@ bool is_plain(int fd, const std::string& name) {
          about.st_ino == named.st_ino && about.st_dev == named.st_dev && about.st_nlink == 1;
 }
 
+// What a signal removes. A handler can reach nothing but this.
+struct Remains {
+  std::array<char, PATH_MAX> part{}, name{};
+  std::atomic<bool> are_there{false};
+};
+Remains g_remains;
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+// lstat(), unlink() and raise() may be called in a handler (signal-safety(7)).
+void remove_and_end(int signal) {
+  struct stat about {};
+  if (g_remains.are_there.exchange(false)) {
+    ::unlink(g_remains.part.data());
+    if (::lstat(g_remains.name.data(), &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0)
+      ::unlink(g_remains.name.data());
+  }
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+// A signal that is ignored (nohup) stays so.
+void remove_at(int signal) {
+  struct sigaction now {
+  }, wanted{};
+  if (::sigaction(signal, nullptr, &now) != 0 || now.sa_handler != SIG_DFL) return;
+  wanted.sa_handler = remove_and_end;
+  ::sigaction(signal, &wanted, nullptr);
+}
+
+void guard(const std::string& part, const std::string& name) {
+  g_remains.are_there = false;
+  if (part.size() >= PATH_MAX || name.size() >= PATH_MAX) return;
+  std::memcpy(g_remains.part.data(), part.c_str(), part.size() + 1);
+  std::memcpy(g_remains.name.data(), name.c_str(), name.size() + 1);
+  g_remains.are_there = true;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) remove_at(signal);
+}
+
 }  // namespace
 
 Result<PartFile> PartFile::beside(const Fd& file, const std::string& name) {
@@ -30,6 +73,7 @@ Result<PartFile> PartFile::beside(const Fd& file, const std::string& name) {
   if (!part) return tl::unexpected(part.error());
   out.part_ = std::move(*part);
   out.part_name_ = name + ".part";
+  guard(out.part_name_, name);
   return out;
 }
 
@@ -40,11 +84,14 @@ PartFile::PartFile(PartFile&& other) noexcept
       part_name_(std::exchange(other.part_name_, {})) {}
 
 PartFile::~PartFile() {
-  if (!part_name_.empty()) ::unlink(part_name_.c_str());
+  if (part_name_.empty()) return;
+  g_remains.are_there = false;
+  ::unlink(part_name_.c_str());
 }
 
 Result<void> PartFile::finish() {
   if (part_name_.empty()) return {};
+  g_remains.are_there = false;
   if (::rename(part_name_.c_str(), name_.c_str()) != 0) return fail_errno("cannot write " + name_);
   part_name_.clear();
   return {};

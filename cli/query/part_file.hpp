@@ -1,5 +1,6 @@
 // A new file that gets its name only when it is whole: until then its content stands beside it in FILE.part. So a full
-// disk or a kill leaves no half file that looks whole.
+// disk or a kill leaves no half file that looks whole. SIGINT, SIGTERM and SIGHUP remove FILE.part, and FILE while it
+// is empty. One at a time.
 #pragma once
 #include <string>
 
@@ -16,7 +17,8 @@ class PartFile {
   ~PartFile();  // removes what was not finished
 
   int fd() const { return part_ ? part_.get() : direct_; }
-  Result<void> finish();  // gives it its name
+  const std::string& part_name() const { return part_name_; }  // empty where the file is written directly
+  Result<void> finish();                                       // gives it its name
 
  private:
   PartFile(int direct, std::string name) : direct_(direct), name_(std::move(name)) {}

@@ -51,6 +51,14 @@ std::string time_axis(std::string_view from, std::string_view to, std::size_t co
                      to);
 }
 
+std::string busy_plot(const std::vector<std::int64_t>& percent, bool utf8, std::string_view from, std::string_view to,
+                      std::size_t columns) {
+  constexpr std::size_t kBusyLines = 5;
+  if (percent.size() < 2) return {};
+  const PlotForm form{.height = kBusyLines, .utf8 = utf8, .top = 100};
+  return plot_with_scale(percent, form, "100 % busy") + time_axis(from, to, columns);
+}
+
 std::size_t plot_columns(std::size_t terminal_width) {
   constexpr std::size_t kMost = 72, kFewest = 20;
   if (terminal_width == 0) return kMost;

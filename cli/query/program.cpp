@@ -263,6 +263,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   table::FdBytes direct(fd, file ? settings.output : "standard output");
   Context context{settings, target->words, *path, !target->path.empty(), {}};
   context.output.bytes = &direct;
+  if (part) context.new_file = part->part_name();
   context.output.style.terminal = table::look_at_terminal(fd, cli::use_color(invocation.color, fd));
   settings.rows_elsewhere = !context.output.style.terminal.tty;
   context.output.style.units = settings.units;

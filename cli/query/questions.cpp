@@ -16,15 +16,16 @@ namespace {
 struct Question {
   std::string_view key, text, words;
 };
-constexpr std::array<Question, 9> kQuestions{{{"happened", "what happened?", "summary verdict first-error page diff"},
-                                              {"time", "where did time go?", ""},
-                                              {"memory", "memory?", ""},
-                                              {"work", "work for the GPU?", ""},
-                                              {"devices", "which GPU, libs?", ""},
-                                              {"cuda", "CUDA on ZLUDA?", ""},
-                                              {"processes", "processes, ranks?", ""},
-                                              {"complete", "is it complete?", "info check"},
-                                              {"own", "your own", "sql shell export index list reports probes"}}};
+constexpr std::array<Question, 9> kQuestions{
+    {{"happened", "what happened?", "summary verdict first-error page diff"},
+     {"time", "where did time go?", ""},
+     {"memory", "memory?", ""},
+     {"work", "work for the GPU?", ""},
+     {"devices", "which GPU, libs?", ""},
+     {"cuda", "CUDA on ZLUDA?", ""},
+     {"processes", "processes, ranks?", ""},
+     {"complete", "is it complete?", "info check"},
+     {"own", "your own", "sql shell export import index list reports probes"}}};
 
 bool has_word(std::string_view words, std::string_view word) {
   const auto all = cli::split(words, ' ');

@@ -86,7 +86,7 @@ std::vector<cli::Option> option_rows(Settings& to) {
   return {
       {out, "-f,--format", "FORMAT",
        "table, tsv, csv, json, jsonl, markdown or line [tables: table on a terminal, else tsv]; flame: also collapsed, "
-       "speedscope; export: jsonl, json, csv, tsv, perfetto, chrome, kineto",
+       "speedscope; export: jsonl, json, csv, tsv, perfetto, chrome, kineto, rocpd",
        format_choice(to), Shown::Help},
       {out, "--columns", "A,B", "only these columns, in this order", List{&to.columns}, Shown::Help},
       {out, "--no-header", "", "no line with the names of the columns", Flag{&to.no_header}},

@@ -8,13 +8,15 @@
 namespace fade::query {
 namespace {
 
-constexpr std::array<TimelineFormat, 3> kTimelineFormats{{{"perfetto", timeline::make_perfetto_writer, true},
+constexpr std::array<TimelineFormat, 4> kTimelineFormats{{{"perfetto", timeline::make_perfetto_writer, true},
                                                           {"chrome", timeline::make_chrome_writer},
-                                                          {"kineto", timeline::make_kineto_writer, false, true}}};
-constexpr std::array<TimelineEnding, 4> kTimelineEndings{{{".pftrace", "perfetto"},
+                                                          {"kineto", timeline::make_kineto_writer, false, true},
+                                                          {"rocpd", nullptr, true, false, true}}};
+constexpr std::array<TimelineEnding, 5> kTimelineEndings{{{".pftrace", "perfetto"},
                                                           {".perfetto-trace", "perfetto"},
                                                           {".pt.trace.json", "kineto"},
-                                                          {".trace.json", "chrome"}}};
+                                                          {".trace.json", "chrome"},
+                                                          {".db", "rocpd"}}};
 
 }  // namespace
 
@@ -29,9 +31,10 @@ const TimelineFormat* find_timeline_format(std::string_view word) {
 std::span<const TimelineEnding> timeline_endings() { return kTimelineEndings; }
 
 std::string_view timeline_format_of(std::string_view file) {
-  if (file.ends_with(".gz")) file.remove_suffix(3);
+  const bool packed = file.ends_with(".gz");
+  if (packed) file.remove_suffix(3);
   for (const TimelineEnding& e : kTimelineEndings)
-    if (file.ends_with(e.ending)) return e.word;
+    if (file.ends_with(e.ending) && !(packed && find_timeline_format(e.word)->is_database)) return e.word;
   return {};
 }
 

@@ -1,4 +1,4 @@
-// The formats of trace viewers that export knows.
+// The formats of other tools that export knows.
 #pragma once
 #include <memory>
 #include <span>
@@ -13,6 +13,7 @@ struct TimelineFormat {
   std::string_view word;
   std::unique_ptr<timeline::Writer> (*make)(table::Bytes&);
   bool is_binary = false, is_kineto = false;
+  bool is_database = false;  // rocpd; it has no writer of tracks
 };
 std::span<const TimelineFormat> timeline_formats();
 const TimelineFormat* find_timeline_format(std::string_view word);

@@ -14,27 +14,10 @@ namespace {
 constexpr std::array<std::string_view, 11> kMarkColumns{"session",  "pid",  "tid",   "lane", "folds", "instant",
                                                         "category", "name", "start", "end",  "flow"};
 
-struct Part {
-  std::string_view page;
-  bool has_slices;        // these need the order of time
-  bool in_kineto = true;  // the host's moments of work for the GPU would look like the GPU's work there
-};
-constexpr Part kMarkParts[] = {{"timeline_gaps", true},     {"timeline_process_events", false},
-                               {"timeline_steps", true},    {"timeline_ranges", true},
-                               {"timeline_errors", false},  {"timeline_overrides", false},
-                               {"timeline_samples", false}, {"timeline_copies", false, false}};
-
-// The rows of `page` that the filters leave.
-std::string filtered(std::string_view page, bool in_order) {
-  return "SELECT m.* FROM (\n" + std::string(page) + R"(
-) m
-WHERE (:session IS NULL OR m.session = :session) AND (:pid IS NULL OR m.pid IS NULL OR m.pid = :pid)
-  AND (:tid IS NULL OR m.tid IS NULL OR m.tid = :tid)
-  AND (:rank IS NULL OR m.pid IS NULL
-       OR (m.session, m.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank))
-  AND (:from IS NULL OR m."end" IS NULL OR m."end" >= :from) AND (:to IS NULL OR m.start < :to))" +
-         std::string(in_order ? "\nORDER BY m.session, m.start, m.\"end\" DESC" : "");
-}
+constexpr MarkPart kMarkParts[] = {
+    {"timeline_gaps", true},       {"timeline_process_events", false}, {"timeline_steps", true},
+    {"timeline_ranges", true},     {"timeline_operators", true},       {"timeline_errors", false},
+    {"timeline_overrides", false}, {"timeline_samples", false},        {"timeline_copies", false, false}};
 
 timeline::Value value_of(const table::Value& value) {
   if (const auto* n = std::get_if<std::int64_t>(&value)) return *n;
@@ -45,8 +28,7 @@ timeline::Value value_of(const table::Value& value) {
 std::vector<timeline::Argument> arguments_of(const NamedRow& row) {
   std::vector<timeline::Argument> out;
   row.each([&](std::string_view column, const table::Value& value) {
-    const bool is_own = std::ranges::find(kMarkColumns, column) != kMarkColumns.end();
-    if (!is_own && !table::is_null(value))
+    if (!is_mark_column(column) && !table::is_null(value))
       out.push_back({column, value_of(value), std::holds_alternative<std::string>(value)});
   });
   return out;
@@ -91,10 +73,25 @@ Result<void> add_count(TimelineSource& source, const NamedRow& row) {
 using Add = Result<void> (*)(TimelineSource&, const NamedRow&);
 
 Result<void> add_page(TimelineSource& source, std::string_view sql, bool in_order, Add add) {
-  return for_each_row(source, filtered(sql, in_order), [&](const NamedRow& row) { return add(source, row); });
+  return for_each_row(source, filtered_page(sql, in_order), [&](const NamedRow& row) { return add(source, row); });
 }
 
 }  // namespace
+
+std::string filtered_page(std::string_view page, bool in_order) {
+  return "SELECT m.* FROM (\n" + std::string(page) + R"(
+) m
+WHERE (:session IS NULL OR m.session = :session) AND (:pid IS NULL OR m.pid IS NULL OR m.pid = :pid)
+  AND (:tid IS NULL OR m.tid IS NULL OR m.tid = :tid)
+  AND (:rank IS NULL OR m.pid IS NULL
+       OR (m.session, m.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank))
+  AND (:from IS NULL OR m."end" IS NULL OR m."end" >= :from) AND (:to IS NULL OR m.start < :to))" +
+         std::string(in_order ? "\nORDER BY m.session, m.start, m.\"end\" DESC" : "");
+}
+
+std::span<const MarkPart> mark_parts() { return kMarkParts; }
+
+bool is_mark_column(std::string_view column) { return std::ranges::find(kMarkColumns, column) != kMarkColumns.end(); }
 
 bool has_gpu_work(Recording& recording) {
   const auto row = recording.database.one("SELECT 1 FROM gpu_work LIMIT 1");
@@ -112,7 +109,7 @@ Result<void> add_processes(TimelineSource& source) {
 }
 
 Result<void> add_marks(TimelineSource& source) {
-  for (const Part& part : kMarkParts)
+  for (const MarkPart& part : kMarkParts)
     if (part.in_kineto || !source.kineto)
       if (auto done = add_page(source, schema::page_sql(part.page), part.has_slices, add_mark); !done) return done;
   for (const std::string_view page : {"timeline_memory", "timeline_sensors"})

@@ -19,14 +19,18 @@ std::int64_t SessionClocks::at(std::int64_t session, std::int64_t time) const {
   return found == offsets_.end() ? time : found->second + time;
 }
 
-Result<void> for_each_row(TimelineSource& source, const std::string& sql,
+void bind_filters(TraceSource& source, Statement& statement) {
+  for (const Parameter& p : parameters(source.context.settings))
+    statement.bind((":" + std::string(p.parameter)).c_str(), p.value);
+  statement.bind(":session", source.session);
+  statement.bind(":kineto", std::int64_t{source.kineto});
+}
+
+Result<void> for_each_row(TraceSource& source, const std::string& sql,
                           const std::function<Result<void>(const NamedRow&)>& use) {
   auto statement = source.recording.database.prepare(sql);
   if (!statement) return tl::unexpected(statement.error());
-  for (const Parameter& p : parameters(source.context.settings))
-    statement->bind((":" + std::string(p.parameter)).c_str(), p.value);
-  statement->bind(":session", source.session);
-  statement->bind(":kineto", std::int64_t{source.kineto});
+  bind_filters(source, *statement);
   return for_each_row(*statement, use);
 }
 

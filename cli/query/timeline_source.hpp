@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,19 +29,36 @@ class SessionClocks {
   std::string boot_id_;
 };
 
-struct TimelineSource {
+// Where the rows of a trace come from, whatever its format.
+struct TraceSource {
   const Context& context;
   Recording& recording;
-  timeline::Writer& writer;
   bool kineto = false;
   table::Value session;  // NULL: all
   SessionClocks clocks;
+};
+
+struct TimelineSource : TraceSource {
+  timeline::Writer& writer;
   TimelineTracks tracks;
 };
 
 // The rows of `sql` one by one; filters, the session and `kineto` are bound.
-Result<void> for_each_row(TimelineSource& source, const std::string& sql,
+Result<void> for_each_row(TraceSource& source, const std::string& sql,
                           const std::function<Result<void>(const NamedRow&)>& use);
+void bind_filters(TraceSource& source, Statement& statement);
+
+// The rows of `page` that the filters leave. The page has session, pid, tid, start and end.
+std::string filtered_page(std::string_view page, bool in_order);
+// What stands on a timeline beside calls: the pages, without "page_".
+struct MarkPart {
+  std::string_view page;
+  bool has_slices;        // these need the order of time
+  bool in_kineto = true;  // the host's moments of work for the GPU would look like the GPU's work there
+};
+std::span<const MarkPart> mark_parts();
+// The columns that each of them has; every other column is an argument.
+bool is_mark_column(std::string_view column);
 
 // Announces processes and threads. Each is a track, also one without a call.
 Result<void> add_processes(TimelineSource& source);

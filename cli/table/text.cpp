@@ -110,7 +110,8 @@ std::string json_on_one_line(std::string_view json) {
   out.reserve(json.size());
   for_each_char(json, [&](const Char& c, std::string_view bytes) {
     if (c.code == '\n' || c.code == '\r' || c.code == '\t') return;  // only between values
-    if (is_dangerous(c.code)) out += fmt::format("\\u{:04x}", static_cast<unsigned>(c.code));
+    if (!c.valid) out += fmt::format("\\u{:04x}", static_cast<unsigned>(static_cast<unsigned char>(bytes.front())));
+    else if (is_dangerous(c.code)) out += fmt::format("\\u{:04x}", static_cast<unsigned>(c.code));
     else out += bytes;
   });
   return out;

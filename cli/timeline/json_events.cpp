@@ -23,7 +23,7 @@ struct Category {
 constexpr Category kCategories[] = {
     {"hip", "cuda_runtime"}, {"hiprtc", "cuda_runtime"}, {"cudart", "cuda_runtime"},   {"cuda", "cuda_driver"},
     {"nvml", "cuda_driver"}, {"user", "cpu_op"},         {"range", "user_annotation"}, {"step", "user_annotation"},
-    {"kernel", "kernel"},    {"copy", "gpu_memcpy"},     {"fill", "gpu_memset"},
+    {"kernel", "kernel"},    {"copy", "gpu_memcpy"},     {"fill", "gpu_memset"},       {"operator", "cpu_op"},
 };
 
 // The place of a track's events: a process and a thread as the format knows them.

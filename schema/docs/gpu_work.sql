@@ -23,6 +23,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_work', 'bytes', 'integer', 'bytes', 'of copies and fills; 0 for the further kernels of one copy'),
 ('gpu_work', 'thread_id', 'integer', '', 'threads.id'),
 ('gpu_work', 'process_id', 'integer', '', 'processes.id'),
+('gpu_work', 'source', 'text', '',
+ 'fade, or the format of the file that it was imported from: rocpd or kineto. A process has all its times from one'),
 ('gpu_stats', '', '', '', 'Sums of gpu_work by process, kind, kernel and device'),
 ('gpu_stats', 'session', 'integer', '', 'sessions.id'),
 ('gpu_stats', 'process_id', 'integer', '', 'processes.id'),

@@ -6,7 +6,9 @@ SELECT w.id, p.session, p.pid, t.tid, w.word AS kind,
             ELSE coalesce(k.demangled, k.name, l.demangled, l.name, printf('0x%x', k.object)) END AS name,
        coalesce(k.name, l.name) AS mangled, nullif(d.ordinal, -1) AS device, w.queue, s.handle AS stream,
        iif(s.handle IS NULL, NULL, printf('0x%x', s.handle)) AS stream_hex, w.stream AS stream_id, w.call,
-       w.ts AS start, w.ts + w.dur AS "end", w.dur AS duration, w.bytes, w.thread AS thread_id, w.process AS process_id
+       w.ts AS start, w.ts + w.dur AS "end", w.dur AS duration, w.bytes, w.thread AS thread_id, w.process AS process_id,
+       coalesce((SELECT i.format FROM gpu_source_ o JOIN import_ i ON i.id = o.import WHERE o.process = w.process),
+                'fade') AS source
 FROM (SELECT *, CASE kind WHEN 0 THEN 'kernel' WHEN 1 THEN 'copy' WHEN 2 THEN 'fill' ELSE 'barrier' END AS word
       FROM gpu_work_) w
 JOIN process_ p ON p.id = w.process
@@ -127,7 +129,11 @@ SELECT p.session, p.id AS process_id, p.pid,
        || coalesce((SELECT printf(' The recording began %.1f s after the program.', max(n."end" - n.start) / 1e9)
                     FROM narrowings n
                     WHERE n.process_id = p.id AND n.word IN ('attach', 'delay')
-                    HAVING count(*) > 0), '') AS text
+                    HAVING count(*) > 0), '')
+       || coalesce((SELECT printf(' The times are not fade''s own, but from %s (%s).', i.file, i.format)
+                    FROM gpu_source_ o
+                    JOIN import_ i ON i.id = o.import
+                    WHERE o.process = p.id), '') AS text
 FROM gpu_count_ c
 JOIN process_ p ON p.id = c.process;
 

@@ -59,6 +59,8 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"memory_merged", "ranks.sql"},
                                                             {"samples", "samples.sql"},
                                                             {"sensors", "sensors.sql"},
+                                                            {"imports", "imports.sql"},
+                                                            {"operators", "imports.sql"},
                                                             {"gpu-work", "gpu_work.sql"},
                                                             {"gpu-coverage", "gpu_work.sql"},
                                                             {"gpu", "gpu_work.sql"},

@@ -234,6 +234,8 @@ TEST(TimelineTracks, PutOverlappingSlicesSideBySide) {
 TEST(TimelineFormats, AreChosenByTheEnding) {
   EXPECT_EQ(query::timeline_format_of("a.pftrace"), "perfetto");
   EXPECT_EQ(query::timeline_format_of("w.1.pt.trace.json.gz"), "kineto");
+  EXPECT_EQ(query::timeline_format_of("run_results.db"), "rocpd");
+  EXPECT_EQ(query::timeline_format_of("run_results.db.gz"), "");
   EXPECT_EQ(query::timeline_format_of("a.json"), "");
   EXPECT_EQ(query::find_timeline_format("jsonl"), nullptr);
 }

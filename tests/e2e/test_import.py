@@ -1,0 +1,307 @@
+"""fade-query import: the GPU's times and the operators of another profiler's file of the same run."""
+import gzip
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+
+import pytest
+
+import harness
+from attaching import until
+from queries import ENVIRONMENT
+from test_gpu_times import recorded
+
+TIMES = [f"gpu_{name}_" for name in ("kernel", "work", "stat", "second", "count", "span", "busy", "gap", "idle", "delay", "copy", "step")]
+SAME = ["gpu-work", "gpu-copies", "gpu-busy", "gpu-delays", "gpu-coverage", "gpu-steps", "kernels"]
+FILES = ["out.db", "out.pt.trace.json.gz"]
+SHIFTED = {"rocpd_region": "start end", "rocpd_kernel_dispatch": "start end", "rocpd_memory_copy": "start end"}
+
+
+@pytest.fixture(scope="module")
+def recording(build, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("import")
+    recorded(build, "gpu_work 300 3 4", folder)
+    return folder / "run.db"
+
+
+def run(build, *words, folder=None, **more):
+    return subprocess.run([build.fade_query, *map(str, words)], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, **more)
+
+
+def without_times(recording, path):
+    shutil.copy(recording, path)
+    connection = sqlite3.connect(path)
+    for table in TIMES:
+        connection.execute(f"DELETE FROM {table}")
+    connection.commit()
+    connection.close()
+    return path
+
+
+@pytest.fixture(scope="module", params=FILES)
+def trace(build, recording, request):
+    file = recording.parent / request.param
+    if not file.exists():
+        assert run(build, "export", recording, "-o", file).returncode == 0
+    return file
+
+
+@pytest.fixture(scope="module")
+def rocpd(build, recording):
+    file = recording.parent / "only.db"
+    assert run(build, "export", recording, "-o", file).returncode == 0
+    return file
+
+
+def content(path):
+    connection = sqlite3.connect(path)
+    return "\n".join(connection.iterdump())
+
+
+def answers(build, path, reports):
+    out = {}
+    for report in reports:
+        done = run(build, path, report, "--format", "csv", "--limit", "0")
+        assert done.returncode == 0, done.stderr
+        out[report] = sorted(done.stdout.splitlines())
+    return out
+
+
+def changed_rocpd(rocpd, path, *statements):
+    """`statements` know the file's suffix as {0}."""
+    shutil.copy(rocpd, path)
+    connection = sqlite3.connect(path)
+    suffix = connection.execute("SELECT value FROM rocpd_metadata WHERE tag = 'uuid'").fetchone()[0]
+    for statement in statements:
+        connection.execute(statement.format(suffix))
+    connection.commit()
+    connection.close()
+    return path
+
+
+# ---------------------------------------------------------------- the round trip
+def test_times_come_back_as_they_were(build, recording, trace, tmp_path):
+    bare = without_times(recording, tmp_path / "bare.db")
+    done = run(build, "import", trace, bare)
+    assert done.returncode == 0, done.stderr
+    assert "(100.0 %) were seen by fade as well" in done.stdout and "(100.0 %) kernels, copies and fills are tied" in done.stdout
+    assert answers(build, bare, SAME) == answers(build, recording, SAME)
+    works = "SELECT call, kind, name, device, stream, tid, start, \"end\", bytes FROM gpu_work WHERE kind <> 'barrier' ORDER BY start, \"end\", call"
+    told, own = harness.Database(bare), harness.Database(recording)
+    assert told.rows(works) == own.rows(works)
+    assert told.rows("SELECT DISTINCT source FROM gpu_work") == [(told.value("SELECT format FROM imports"),)] and own.rows("SELECT DISTINCT source FROM gpu_work") == [("fade",)]
+    assert "The times are not fade's own" in told.value("SELECT text FROM gpu_doubts")
+
+
+def test_busy_and_idle_times_come_back(build, recording, trace, tmp_path):
+    bare = without_times(recording, tmp_path / "bare.db")
+    assert run(build, "import", trace, bare).returncode == 0
+    busy = "SELECT device, first, last, busy_ns, kernel_ns, copy_ns, overlap_ns, idle_ns, kernels, kernel_median_ns FROM gpu_busy"
+    told, own = harness.Database(bare), harness.Database(recording)
+    assert told.rows(busy) == own.rows(busy)
+    gaps = "SELECT sum(n), sum(total_ns), max(max_ns) FROM gpu_gaps"
+    assert told.rows(gaps) == own.rows(gaps)
+    # Why is known a little less exactly: the moment at which work was put to run is in no file.
+    cause = "SELECT cause, total_ns FROM gpu_gaps"
+    mine, theirs, total = dict(own.rows(cause)), dict(told.rows(cause)), own.value("SELECT sum(total_ns) FROM gpu_gaps")
+    assert sum(abs(mine.get(c, 0) - theirs.get(c, 0)) for c in {*mine, *theirs}) < total / 5
+
+
+def test_the_same_file_twice_adds_nothing(build, recording, trace, tmp_path):
+    bare = without_times(recording, tmp_path / "bare.db")
+    assert run(build, "import", trace, bare).returncode == 0
+    once = content(bare)
+    done = run(build, "import", trace, bare)
+    assert done.returncode == 0 and "already: import 1" in done.stdout
+    assert content(bare) == once
+
+
+def test_own_times_stay(build, recording, trace, tmp_path):
+    copy = tmp_path / "run.db"
+    shutil.copy(recording, copy)
+    done = run(build, "import", trace, copy)
+    assert done.returncode == 0 and "not taken: the recording has times" in done.stdout, done.stderr
+    assert answers(build, copy, SAME + ["gpu", "gpu-idle"]) == answers(build, recording, SAME + ["gpu", "gpu-idle"])
+    assert harness.Database(copy).rows("SELECT DISTINCT source FROM gpu_work") == [("fade",)]
+
+
+def test_a_second_source_adds_nothing(build, recording, tmp_path):
+    bare = without_times(recording, tmp_path / "bare.db")
+    for file in FILES:
+        assert run(build, "export", recording, "-o", tmp_path / file).returncode == 0
+        assert run(build, "import", tmp_path / file, bare).returncode == 0
+    database = harness.Database(bare)
+    assert database.rows("SELECT format, works FROM imports")[1] == ("kineto", 0) and database.value("SELECT count(*) FROM imports") == 2
+    assert database.value("SELECT count(*) FROM gpu_work") == harness.Database(recording).value("SELECT count(*) FROM gpu_work WHERE kind <> 'barrier'")
+
+
+# ---------------------------------------------------------------- clocks and joins
+def test_a_clock_of_its_own_is_found(build, recording, rocpd, tmp_path):
+    shift = 12_345_678_901_234
+    moved = changed_rocpd(rocpd, tmp_path / "moved.db", *(f'UPDATE "{table}{{0}}" SET start = start + {shift}, "end" = "end" + {shift}' for table in SHIFTED))
+    bare = without_times(recording, tmp_path / "bare.db")
+    done = run(build, "import", moved, bare)
+    assert done.returncode == 0 and "found by calls that both saw" in done.stdout, done.stderr
+    assert answers(build, bare, SAME) == answers(build, recording, SAME)
+
+
+def test_a_part_of_the_run(build, recording, rocpd, tmp_path):
+    """The profiler began later than fade, and saw each call a little later."""
+    middle = harness.Database(recording).rows("SELECT boot_ns FROM sessions")[0][0] + harness.Database(recording).value("SELECT avg(start) FROM gpu_work")
+    part = changed_rocpd(rocpd, tmp_path / "part.db", f'DELETE FROM "rocpd_region{{0}}" WHERE start < {middle}', f'DELETE FROM "rocpd_kernel_dispatch{{0}}" WHERE start < {middle}',
+                         f'DELETE FROM "rocpd_memory_copy{{0}}" WHERE start < {middle}', 'UPDATE "rocpd_region{0}" SET start = start + 700 + id % 13')
+    bare = without_times(recording, tmp_path / "bare.db")
+    assert run(build, "import", part, bare).returncode == 0
+    told, own = harness.Database(bare), harness.Database(recording)
+    works = set(told.rows("SELECT call, start, \"end\" FROM gpu_work WHERE call IS NOT NULL"))
+    assert len(works) > 300 and works <= set(own.rows("SELECT call, start, \"end\" FROM gpu_work"))
+    calls, matched = told.rows("SELECT calls, matched FROM imports")[0]
+    assert calls > 100 and matched == calls
+
+
+def test_kernels_without_calls_are_paired_in_their_order(build, recording, rocpd, tmp_path):
+    """rocprofv3 --kernel-trace has no calls of the host."""
+    alone = changed_rocpd(rocpd, tmp_path / "alone.db", 'DELETE FROM "rocpd_region{0}"', 'UPDATE "rocpd_event{0}" SET stack_id = 0')
+    bare = without_times(recording, tmp_path / "bare.db")
+    done = run(build, "import", alone, bare)
+    assert done.returncode == 0 and "not checked: no call was seen by both" in done.stdout, done.stderr
+    told, own = harness.Database(bare), harness.Database(recording)
+    tied = set(told.rows("SELECT call, start FROM gpu_work WHERE call IS NOT NULL"))
+    assert tied <= set(own.rows("SELECT call, start FROM gpu_work"))
+    assert told.value("SELECT count(*) FROM gpu_work") == own.value("SELECT count(*) FROM gpu_work WHERE kind <> 'barrier'")
+
+
+# ---------------------------------------------------------------- operators
+def kineto(recording, path, events, **more):
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events, "baseTimeNanoseconds": harness.Database(recording).value("SELECT start_ns FROM sessions"), **more}))
+    return path
+
+
+def event(name, category, pid, tid, start, end, **args):
+    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start / 1000, "dur": (end - start) / 1000, "args": args}
+
+
+def test_operators_have_the_work_of_their_calls(build, recording, tmp_path):
+    database = harness.Database(recording)
+    pid, tid, first, last = database.rows("SELECT pid, tid, min(start), max(\"end\") FROM calls WHERE name = 'hipLaunchKernel' GROUP BY tid ORDER BY tid DESC LIMIT 1")[0]
+    middle = (first + last) // 2
+    file = kineto(recording, tmp_path / "ops.pt.trace.json", [
+        event("aten::mm", "cpu_op", pid, tid, first - 5000, middle), event("aten::addmm", "cpu_op", pid, tid, first - 9000, last + 9000),
+        event("ignored", "python_function", pid, tid, first, last), {"ph": "M", "name": "process_name", "pid": "Spans", "args": {"name": "x"}},
+        event("elsewhere", "cpu_op", pid + 1, tid, first, last)])
+    copy = tmp_path / "run.db"
+    shutil.copy(recording, copy)
+    done = run(build, "import", file, copy)
+    assert done.returncode == 0 and "operators  2\n" in done.stdout and "elsewhere  1 " in done.stdout, (done.stdout, done.stderr)
+    told = harness.Database(copy)
+    works = dict(told.rows("SELECT name, works FROM operators"))
+    inside = f"FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.tid = {tid} AND w.kind <> 'barrier' AND c.start"
+    assert works == {"aten::mm": database.value(f"SELECT count(*) {inside} BETWEEN {first - 5000} AND {middle - 1}"),
+                     "aten::addmm": database.value(f"SELECT count(*) {inside} >= {middle} AND c.start < {last + 9000}")}
+    assert told.rows("SELECT name, self_ns FROM operator_stats ORDER BY name") == [("aten::addmm", last - first + 18000 - (middle - first + 5000)), ("aten::mm", middle - first + 5000)]
+    report = run(build, copy, "operators", "--format", "csv", "--columns", "name,n,works").stdout.splitlines()
+    assert sorted(report[1:]) == sorted(f"{name},1,{n}" for name, n in works.items())
+    exported = json.loads(run(build, "export", copy, "--format", "kineto").stdout)
+    assert {e["name"] for e in exported["traceEvents"] if e.get("cat") == "cpu_op"} == {"aten::mm", "aten::addmm"}
+
+
+# ---------------------------------------------------------------- what is refused
+def test_another_run_is_refused(build, recording, trace, tmp_path):
+    command = [build.fade_run, "-q", "-o", tmp_path / "other.db", "--", *build.command("loop 3")]
+    assert harness.run(command, build.environment("v6"), tmp_path).status == 0
+    before = content(tmp_path / "other.db")
+    done = run(build, "import", trace, tmp_path / "other.db")
+    assert done.returncode == 1 and "it is of another run" in done.stderr and content(tmp_path / "other.db") == before
+
+
+def test_calls_that_do_not_fit_are_refused(build, recording, rocpd, tmp_path):
+    strange = changed_rocpd(rocpd, tmp_path / "strange.db", 'UPDATE "rocpd_region{0}" SET start = start + id * 1000000000000, "end" = "end" + id * 1000000000000')
+    bare = without_times(recording, tmp_path / "bare.db")
+    before = content(bare)
+    done = run(build, "import", strange, bare)
+    assert done.returncode == 1 and "do not fit" in done.stderr and content(bare) == before
+
+
+def test_a_recording_under_way_is_refused(build, trace, tmp_path):
+    with subprocess.Popen([build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "sleep", "60"], env=build.environment("v6"), cwd=tmp_path) as running:
+        try:
+            until(lambda: "still being recorded" in run(build, "info", tmp_path / "run.db").stderr)
+            done = run(build, "import", trace, tmp_path / "run.db")
+            assert done.returncode == 1 and "it is still being recorded" in done.stderr
+        finally:
+            running.terminate()
+
+
+def bad_files(trace, recording):
+    text = gzip.decompress(trace.read_bytes())
+    pid, tid = harness.Database(recording).rows("SELECT pid, tid FROM calls LIMIT 1")[0]
+    call = event("hipMalloc", "cuda_runtime", pid, tid, 10, 20)
+    one = lambda **more: json.dumps({"traceEvents": [{**call, **more}]}).encode()  # noqa: E731
+    return {
+        "ends early": text[: len(text) // 2], "ends in a text": text[:-3] + b'"abc', "no JSON": b"\x00\xff hello", "empty": b"", "other JSON": b'{"a":[1,2]}', "a number": b"17",
+        "gzip that ends early": trace.read_bytes()[:-2000], "damaged gzip": trace.read_bytes()[:500] + b"\0" * 500 + trace.read_bytes()[1000:],
+        "time is text": one(ts="soon"), "time is null": one(ts=None), "time is huge": one(ts=1e300), "duration below 0": one(dur=-5.0), "pid is text": one(pid="x"), "no name": one(name=""),
+        "events are numbers": b'{"traceEvents":[1,2]}', "events are lists": b'{"traceEvents":[[]]}', "deep": b"[" * 100_000, "deep inside": b'{"traceEvents":[{"args":' + b'{"a":' * 1000,
+        "a long text": b'{"traceEvents":[{"name":"' + b"a" * (20 << 20) + b'"}]}', "two values": text + text,
+    }
+
+
+@pytest.mark.parametrize("name", [
+    "ends early", "ends in a text", "no JSON", "empty", "other JSON", "a number", "gzip that ends early", "damaged gzip", "time is text", "time is null", "time is huge",
+    "duration below 0", "pid is text", "no name", "events are numbers", "events are lists", "deep", "deep inside", "a long text", "two values"])
+def test_bad_json_changes_nothing(build, recording, tmp_path, name):
+    whole = recording.parent / "whole.pt.trace.json.gz"
+    if not whole.exists():
+        assert run(build, "export", recording, "-o", whole).returncode == 0
+    bare = without_times(recording, tmp_path / "bare.db")
+    before = content(bare)
+    (tmp_path / "bad.json").write_bytes(bad_files(whole, recording)[name])
+    done = run(build, "import", tmp_path / "bad.json", bare)
+    assert done.returncode == 1 and "cannot import" in done.stderr and "cause:" in done.stderr, done.stderr
+    assert content(bare) == before
+
+
+@pytest.mark.parametrize("statement", ['DROP TABLE "rocpd_string{0}"', 'UPDATE "rocpd_region{0}" SET start = \'soon\'', 'UPDATE "rocpd_kernel_dispatch{0}" SET "end" = start - 1',
+                                       'UPDATE "rocpd_memory_copy{0}" SET start = 9000000000000000000, "end" = 9000000000000000001'])
+def test_bad_rocpd_changes_nothing(build, recording, rocpd, tmp_path, statement):
+    bad = changed_rocpd(rocpd, tmp_path / "bad.db", statement)
+    bare = without_times(recording, tmp_path / "bare.db")
+    before = content(bare)
+    done = run(build, "import", bad, bare)
+    assert done.returncode == 1 and "cannot import" in done.stderr and content(bare) == before, done.stderr
+
+
+def test_other_databases_and_missing_files(build, recording, tmp_path):
+    copy = tmp_path / "run.db"
+    shutil.copy(recording, copy)
+    for file, why in ((recording, "database of something else"), (tmp_path / "none.json", "No such file")):
+        done = run(build, "import", file, copy)
+        assert done.returncode == 1 and why in done.stderr
+    assert run(build, copy, "import").returncode == 2
+
+
+def test_hostile_names_are_shown_harmlessly(build, recording, rocpd, tmp_path):
+    evil = changed_rocpd(rocpd, tmp_path / "evil.db", "UPDATE \"rocpd_info_kernel_symbol{0}\" SET display_name = char(27) || '[2J' || id || char(10) || CAST(x'ff' AS TEXT) || hex(zeroblob(9000))")
+    bare = without_times(recording, tmp_path / "bare.db")
+    assert run(build, "import", evil, bare).returncode == 0
+    names = [name for (name,) in harness.Database(bare).rows("SELECT DISTINCT name FROM gpu_work")]
+    assert any("\\x1b[2J" in name for name in names) and not any("\x1b" in name or "\n" in name for name in names) and max(map(len, names)) < 5000
+
+
+def test_memory_stays_small_for_a_large_trace(build, recording, tmp_path):
+    pid, tid = harness.Database(recording).rows("SELECT pid, tid FROM calls LIMIT 1")[0]
+    start = harness.Database(recording).value("SELECT start_ns FROM sessions")
+    with gzip.open(tmp_path / "big.pt.trace.json.gz", "wt", compresslevel=1) as file:
+        file.write(f'{{"baseTimeNanoseconds": {start}, "traceEvents": [\n')
+        for n in range(400_000):
+            file.write(f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n},"dur":0.5,"args":{{"Input":"{"x" * 200}"}}}},\n')
+        file.write("{}]}")
+    copy = tmp_path / "run.db"
+    shutil.copy(recording, copy)
+    process = subprocess.Popen([build.fade_query, "import", tmp_path / "big.pt.trace.json.gz", copy], env={**ENVIRONMENT, "ASAN_OPTIONS": "quarantine_size_mb=1"}, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0 and used.ru_maxrss < 200 * 1024
+    assert harness.Database(copy).value("SELECT sum(n) FROM operator_stats") == 400_000
