@@ -10,7 +10,10 @@ NUMBERS = {"int", "unsigned int", "long", "unsigned long", "long long", "unsigne
            "signed char", "unsigned char", "float", "double", "bool", "_Bool", "void", "size_t", "ssize_t", "ptrdiff_t",
            "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t"}
 # Functions that answer a question about an object or make one: their pointers to numbers lead to memory of the host.
-ANSWERS = re.compile(r"_get_|Get[A-Z]|[cC]reate|(?:_|S)ize(?:Ex)?$|_size_|[vV]ersion$|Count$|UserRank$|CuDevice$|CommInit")
+ANSWERS = re.compile(r"_get_|Get[A-Z]|[cC]reate|[vV]ersion$|Count$|UserRank$|CuDevice$|CommInit")
+# Functions that say how much memory another one needs; they have that one's parameters, too.
+SIZES = re.compile(r"[sS]ize(?:Ex|Ext)?(?:_64)?$|_size_|Size[A-Z]")
+SIZE = re.compile(r"size|work|bytes", re.IGNORECASE)
 
 
 def plain(name):
@@ -91,7 +94,11 @@ def is_handle(type_):
     return type_.get_canonical().kind == TypeKind.POINTER and re.fullmatch(r"\w+", plain(type_.spelling))
 
 
-def is_output(function, pointee):
+def gives_number(function, name):
+    return ANSWERS.search(function) is not None if not SIZES.search(function) else SIZE.search(name) is not None
+
+
+def is_output(function, name, pointee):
     if pointee.is_const_qualified():
         return False
     canonical = pointee.get_canonical()
@@ -99,14 +106,14 @@ def is_output(function, pointee):
         return True
     number = plain(pointee.spelling) in NUMBERS | {"rocblas_int", "rocsparse_int", "rocblas_stride"}
     return number and canonical.kind not in (TypeKind.VOID, TypeKind.CHAR_S, TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.UCHAR) \
-        and ANSWERS.search(function) is not None
+        and gives_number(function, name)
 
 
 def pointer_text(function, name, pointee, types, typed):
     """`typed`: with the type behind the pointer, which is not read. Functions that share a line do not share it."""
     if pointee.get_canonical().kind == TypeKind.CHAR_S and pointee.is_const_qualified():
         return f"const char *{name}"
-    if is_output(function, pointee):
+    if is_output(function, name, pointee):
         return f"out {types.name(pointee)} *{name}"
     const = "const " if pointee.is_const_qualified() else ""
     stars = "*" * (1 + plain(pointee.spelling).count("*"))

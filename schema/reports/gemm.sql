@@ -46,33 +46,39 @@ WITH RECURSIVE family(pattern, letter, m, n, k, batch, trans_a, trans_b, a, b, c
     ('gfx1102', 'f32', 256), ('gfx1102', 'f16', 512), ('gfx1102', 'bf16', 512), ('gfx1030', 'f32', 128), ('gfx1030', 'f16', 256), ('gfx1201', 'f32', 256), ('gfx1201', 'f16', 1024), ('gfx1201', 'bf16', 1024)
 ), product AS MATERIALIZED (
   SELECT f.id, f.name, g.* FROM functions f JOIN family g ON f.name REGEXP g.pattern WHERE f."group" = 'blas'
-), layout AS MATERIALIZED (  -- of hipBLASLt and cuBLASLt: a handle is used again, so the last one before a call holds
-  SELECT c.pid, c.id, coalesce(json_extract(c.args, '$.matLayout'), json_extract(c.args, '$.layout')) AS handle, json_extract(c.args, '$.type') AS type, json_extract(c.args, '$.rows') AS rows,
-         json_extract(c.args, '$.cols') AS cols, json_extract(c.args, '$.ld') AS ld
-  FROM calls c WHERE c.function_id IN (SELECT id FROM functions WHERE name IN ('hipblasLtMatrixLayoutCreate', 'cublasLtMatrixLayoutCreate')) AND c.failed = 0
-), batched AS MATERIALIZED (  -- a number of four bytes in hexadecimal, the lowest first
-  SELECT c.pid, c.id, json_extract(c.args, '$.matLayout') AS handle, lower(json_extract(c.args, '$.buf')) AS hex
+), told AS MATERIALIZED (  -- arguments are unpacked once
+  SELECT c.session, c.id, c.pid, c.parent_id, c.duration, c.name, c.function_id, c.args
   FROM calls c
-  WHERE c.function_id IN (SELECT id FROM functions WHERE name IN ('hipblasLtMatrixLayoutSetAttribute', 'cublasLtMatrixLayoutSetAttribute')) AND c.failed = 0
-    AND json_extract(c.args, '$.attr') GLOB '*_MATRIX_LAYOUT_BATCH_COUNT'
+  WHERE c.failed = 0 AND c.function_id IN (SELECT id FROM product UNION SELECT id FROM functions WHERE "group" = 'blas' AND name REGEXP '^(hip|cu)blasLt(MatrixLayoutCreate|MatrixLayoutInit_internal|MatrixLayoutSetAttribute|Matmul)$')
+), layout AS MATERIALIZED (  -- of hipBLASLt and cuBLASLt
+  SELECT pid, id, json_extract(args, '$.matLayout') AS handle, json_extract(args, '$.type') AS type, json_extract(args, '$.rows') AS rows, json_extract(args, '$.cols') AS cols, json_extract(args, '$.ld') AS ld
+  FROM told WHERE name GLOB '*MatrixLayoutCreate' OR name GLOB '*MatrixLayoutInit_internal'
+), batched AS MATERIALIZED (  -- a number of four bytes in hexadecimal, the lowest first
+  SELECT pid, id, json_extract(args, '$.matLayout') AS handle, lower(json_extract(args, '$.buf')) AS hex
+  FROM told WHERE name GLOB '*MatrixLayoutSetAttribute' AND json_extract(args, '$.attr') GLOB '*_MATRIX_LAYOUT_BATCH_COUNT'
+), event AS (  -- a handle is used again, so the last layout with it before a product holds
+  SELECT pid, handle, id, id AS layout, NULL AS batch, NULL AS role FROM layout
+  UNION ALL
+  SELECT pid, handle, id, NULL, id, NULL FROM batched
+  UNION ALL
+  SELECT t.pid, json_extract(t.args, '$.' || r.name), t.id, NULL, NULL, r.role
+  FROM told t JOIN (SELECT 'a' AS role, 'Adesc' AS name UNION ALL SELECT 'b', 'Bdesc' UNION ALL SELECT 'd', 'Ddesc') r WHERE t.name GLOB '*blasLtMatmul'
+), matched AS MATERIALIZED (
+  SELECT id, role, max(layout) OVER (PARTITION BY pid, handle ORDER BY id) AS layout, max(batch) OVER (PARTITION BY pid, handle ORDER BY id) AS batch FROM event
 ), matmul AS MATERIALIZED (
-  SELECT c.session, c.id, c.pid, c.parent_id, c.duration, c.name, c.args,
-         (SELECT max(l.id) FROM layout l WHERE l.pid = c.pid AND l.id < c.id AND l.handle = coalesce(json_extract(c.args, '$.Adesc'), json_extract(c.args, '$.matA'))) AS a,
-         (SELECT max(l.id) FROM layout l WHERE l.pid = c.pid AND l.id < c.id AND l.handle = coalesce(json_extract(c.args, '$.Bdesc'), json_extract(c.args, '$.matB'))) AS b,
-         (SELECT max(l.id) FROM layout l WHERE l.pid = c.pid AND l.id < c.id AND l.handle = coalesce(json_extract(c.args, '$.Ddesc'), json_extract(c.args, '$.matD'))) AS d,
-         (SELECT max(s.id) FROM batched s WHERE s.pid = c.pid AND s.id < c.id AND s.handle = coalesce(json_extract(c.args, '$.Ddesc'), json_extract(c.args, '$.matD'))) AS s
-  FROM calls c WHERE c.function_id IN (SELECT id FROM functions WHERE name IN ('hipblasLtMatmul', 'cublasLtMatmul')) AND c.failed = 0
+  SELECT id, max(iif(role = 'a', layout, NULL)) AS a, max(iif(role = 'b', layout, NULL)) AS b, max(iif(role = 'd', layout, NULL)) AS d, max(iif(role = 'd', batch, NULL)) AS s
+  FROM matched WHERE role IS NOT NULL GROUP BY id
 ), read AS (
   SELECT c.session, c.id, c.pid, c.parent_id, c.duration, c.name, json_extract(c.args, '$.' || p.m) AS m, json_extract(c.args, '$.' || p.n) AS n, json_extract(c.args, '$.' || p.k) AS k,
          coalesce(json_extract(c.args, '$.' || p.batch), 1) AS batch, json_extract(c.args, '$.' || p.trans_a) AS trans_a, json_extract(c.args, '$.' || p.trans_b) AS trans_b,
          iif(p.letter IS NULL, json_extract(c.args, '$.' || p.a), substr(c.name, p.letter, 1)) AS a, iif(p.letter IS NULL, json_extract(c.args, '$.' || p.b), substr(c.name, p.letter, 1)) AS b,
          iif(p.letter IS NULL, coalesce(json_extract(c.args, '$.' || p.c), json_extract(c.args, '$.c_type')), substr(c.name, p.letter, 1)) AS c, json_extract(c.args, '$.' || p.compute) AS compute,
          json_extract(c.args, '$.' || p.ld_a) || ',' || json_extract(c.args, '$.' || p.ld_b) || ',' || json_extract(c.args, '$.' || p.ld_c) AS strides
-  FROM calls c JOIN product p ON p.id = c.function_id WHERE c.failed = 0
+  FROM told c JOIN product p ON p.id = c.function_id
   UNION ALL
   SELECT u.session, u.id, u.pid, u.parent_id, u.duration, u.name, d.rows, d.cols, a.rows * a.cols / nullif(d.rows, 0),
          iif(s.id > d.id, 16 * (instr('0123456789abcdef', substr(s.hex, 1, 1)) - 1) + (instr('0123456789abcdef', substr(s.hex, 2, 1)) - 1) + 4096 * (instr('0123456789abcdef', substr(s.hex, 3, 1)) - 1) + 256 * (instr('0123456789abcdef', substr(s.hex, 4, 1)) - 1), 1), NULL, NULL, a.type, b.type, d.type, NULL, a.ld || ',' || b.ld || ',' || d.ld
-  FROM matmul u LEFT JOIN layout a ON a.id = u.a LEFT JOIN layout b ON b.id = u.b LEFT JOIN layout d ON d.id = u.d LEFT JOIN batched s ON s.id = u.s
+  FROM matmul x JOIN told u ON u.id = x.id LEFT JOIN layout a ON a.id = x.a LEFT JOIN layout b ON b.id = x.b LEFT JOIN layout d ON d.id = x.d LEFT JOIN batched s ON s.id = x.s
 ), chosen AS MATERIALIZED (
   SELECT * FROM read
   WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND name REGEXP :name */
