@@ -16,7 +16,8 @@ STRUCTURES = ("typedef struct { float x; float y; } cuComplex;\ntypedef struct {
 
 
 def checkout(folder):
-    subprocess.run(["git", "clone", "-q", "--depth", "1", SOURCE, folder], check=True)
+    if subprocess.run(["git", "clone", "-q", "--depth", "1", SOURCE, folder]).returncode != 0:
+        raise SystemExit(f"{SOURCE} cannot be fetched: give a copy with --zluda DIR, or other catalogues with --only")
     return folder
 
 

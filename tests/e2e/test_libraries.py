@@ -60,7 +60,7 @@ def test_a_single_function_can_be_chosen(build, tmp_path):
 
 def test_calls_are_those_that_the_libraries_counted(build, timed):
     folder, database, log = timed
-    names = collections.Counter(line[0] for line in log if line[0].startswith(("rocblas", "hipblas")))
+    names = collections.Counter(line[0] for line in log if line[0].startswith(("rocblas", "hipblas", "cublas")))
     told = {row["name"]: row for row in report(build, folder, "library-calls")}
     assert {name: told[name]["calls"] for name in names} == names
     assert (told["rocblas_sgemm"]["errors"], told["ncclAllReduce"]["calls"]) == (1, 3)
@@ -90,7 +90,8 @@ def test_products_have_their_shapes(build, timed):
     assert {(r["name"], r["m"], r["n"], r["k"], r["batch"], r["strides"]): r["calls"] for r in rows} == products_of(log)
     types = {row["name"]: (row["types"], row["trans"]) for row in rows}
     assert types == {"rocblas_sgemm": ("f32", "NT"), "hipblasSgemm": ("f32", "NN"), "rocblas_gemm_ex": ("f16 f32", "TN"),
-                     "rocblas_zgemm_strided_batched": ("c64", "NN"), "hipblasLtMatmul": ("f16", "")}
+                     "rocblas_zgemm_strided_batched": ("c64", "NN"), "hipblasLtMatmul": ("f16", ""),
+                     "cublasDgemmStridedBatched": ("f64", "TC")}
 
 
 def test_operations_and_bytes_follow_from_the_shapes(build, timed):

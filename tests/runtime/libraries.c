@@ -72,6 +72,17 @@ int hipblasSgemm(standin_handle handle, int transA, int transB, int m, int n, in
 }
 #endif
 
+#ifdef STANDIN_LIBRARY_CUBLAS
+int cublasDgemmStridedBatched(standin_handle handle, int transa, int transb, int m, int n, int k, const void* alpha,
+                              const void* A, int lda, long long strideA, const void* B, int ldb, long long strideB,
+                              const void* beta, void* C, int ldc, long long strideC, int batchCount) {
+  (void)handle, (void)transa, (void)transb, (void)alpha, (void)A, (void)B, (void)beta, (void)C;
+  (void)strideA, (void)strideB, (void)strideC;
+  note("cublasDgemmStridedBatched %d %d %d %d %d %d %d\n", m, n, k, batchCount, lda, ldb, ldc);
+  return launch(1, "Cijk_DB", NULL);
+}
+#endif
+
 #ifdef STANDIN_LIBRARY_HIPBLASLT
 struct standin_object {
   uint64_t rows, cols, ld;

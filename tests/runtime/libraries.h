@@ -1,5 +1,5 @@
-// Stand-ins for libraries above HIP: a few functions with the prototypes of rocBLAS, hipBLAS, hipBLASLt and RCCL.
-// Each function launches kernels and writes a line to the file that FADE_STANDIN_LIBRARIES names.
+// Stand-ins for libraries above HIP: a few functions with the prototypes of rocBLAS, hipBLAS, hipBLASLt, cuBLAS and
+// RCCL. Each function launches kernels and writes a line to the file that FADE_STANDIN_LIBRARIES names.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +25,11 @@ int rocblas_gemm_ex(standin_handle handle, int transA, int transB, int m, int n,
 // hipBLAS, which hands on to rocBLAS.
 int hipblasSgemm(standin_handle handle, int transA, int transB, int m, int n, int k, const void* alpha, const void* A,
                  int lda, const void* B, int ldb, const void* beta, void* C, int ldc);
+
+// cuBLAS as ZLUDA stands in for it. Operations are 0 (N), 1 (T) and 2 (C).
+int cublasDgemmStridedBatched(standin_handle handle, int transa, int transb, int m, int n, int k, const void* alpha,
+                              const void* A, int lda, long long strideA, const void* B, int ldb, long long strideB,
+                              const void* beta, void* C, int ldc, long long strideC, int batchCount);
 
 // hipBLASLt. Types are 0 (f32), 2 (f16) and 14 (bf16).
 int hipblasLtMatrixLayoutCreate(standin_handle* matLayout, int type, uint64_t rows, uint64_t cols, int64_t ld);

@@ -16,6 +16,7 @@ static void products(standin_handle handle, int rounds) {
        0);
   MUST(rocblas_gemm_ex(handle, transpose, none, 512, 256, 1024, &one, a, f16, 1024, b, f16, 1024, &one, c, f16, 512, c,
                        f16, 512, f32, 0, 0, 0) == 0);
+  MUST(cublasDgemmStridedBatched(handle, 1, 2, 40, 30, 20, &one, a, 20, 800, b, 30, 600, &one, c, 40, 1200, 7) == 0);
   MUST(rocblas_sgemm(handle, none, none, -1, 1, 1, &one, a, 1, b, 1, &one, c, 1) == 3);
 }
 
