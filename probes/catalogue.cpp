@@ -4,6 +4,7 @@
 
 #include "base/text_file.hpp"
 #include "probes/built_in.hpp"
+#include "probes/library_catalogues.hpp"
 #include "probes/syntax/parser.hpp"
 
 namespace fade::probes {
@@ -16,6 +17,15 @@ bool same_place(const Probe& a, const Probe& b) {
 }  // namespace
 
 Catalogue::Catalogue() : probes_(built_in_probes()), types_(built_in_types()) {}
+
+void Catalogue::add_libraries(std::string_view events) {
+  for (const LibraryCatalogue& library : library_catalogues()) {
+    if (!is_asked_for(library, events)) continue;
+    ParsedFile file = read_library(library, types_);
+    types_ = file.types;
+    for (Probe& probe : file.probes) probes_.push_back(std::make_shared<const Probe>(std::move(probe)));
+  }
+}
 
 Result<void> Catalogue::add_file(const std::string& path) {
   auto text = read_text_file(path, "cannot read the probe file " + path);

@@ -99,6 +99,7 @@ struct Probe {          // one line of a .probes file: a field is a part of it, 
   Kind kind = Kind::Other;
   MemoryAction memory;      // of its @memory note; memory_action() adds the functions without a note
   bool hot = false;         // off unless selected by name or by its group
+  bool optional = false;    // off unless its name, group or api is selected: of a library above HIP
   bool entry_only = false;  // result and duration are not needed: recorded at its entry, without a return site
   Type result;
   std::int64_t success = 0;  // result value that means success

@@ -5,6 +5,7 @@
 
 #include "base/glob.hpp"
 #include "base/suggest.hpp"
+#include "probes/library_catalogues.hpp"
 
 namespace fade::probes {
 namespace {
@@ -30,6 +31,7 @@ std::string joined(const std::vector<std::string>& words) {
 
 tl::unexpected<Error> unknown_word(std::string_view text, const std::vector<ProbePtr>& known) {
   std::vector<std::string> candidates = groups_of(known);
+  for (const std::string_view group : library_groups()) candidates.emplace_back(group);
   const std::string groups = joined(candidates);
   candidates.insert(candidates.end(), {"all", "hip", "cuda", "nvml", "hot"});
   std::string near = nearest(text, candidates);
@@ -67,7 +69,7 @@ bool any_matches(const std::vector<std::regex>& patterns, const std::string& tex
 
 bool Selection::Word::matches(const Probe& probe) const {
   switch (names) {
-    case Names::All: return true;
+    case Names::All: return !probe.optional;
     case Names::Api: return probe.api == text;
     case Names::Group: return probe.group == text;
     case Names::Hot: return probe.hot;
@@ -117,7 +119,7 @@ Result<Selection> Selection::make(std::string_view events, const std::vector<std
 
 // Hot functions are off by default; the user did not choose this.
 bool Selection::named_by_words(const Probe& probe) const {
-  bool on = words_.empty() || words_.front().take_away;
+  bool on = !probe.optional && (words_.empty() || words_.front().take_away);
   for (const Word& word : words_)
     if (word.matches(probe)) on = !word.take_away;
   return on;

@@ -1,6 +1,7 @@
 // probes: the catalogue of functions that fade knows to watch, from the .probes files built in.
 #include "cli/query/command.hpp"
-#include "probes/built_in.hpp"
+#include "probes/catalogue.hpp"
+#include "probes/library_catalogues.hpp"
 #include "probes/vocabulary.hpp"
 
 namespace fade::query {
@@ -18,14 +19,22 @@ std::string prototype(const probes::Probe& probe) {
   return text + ")";
 }
 
+// With the functions of libraries above HIP.
+std::vector<probes::ProbePtr> every_probe() {
+  probes::Catalogue catalogue;
+  for (const std::string_view group : probes::library_groups()) catalogue.add_libraries(group);
+  return catalogue.all();
+}
+
 }  // namespace
 
 Result<void> list_probes(Context& context) {
   using table::Kind;
   std::vector<std::vector<table::Value>> rows;
-  for (const probes::ProbePtr& probe : probes::built_in_probes())
+  for (const probes::ProbePtr& probe : every_probe())
     rows.push_back({probe->symbol, probe->api, probe->group, std::string(probes::word_for(probe->kind)),
-                    probes::memory_note(probe->memory), std::int64_t{!probe->hot}, prototype(*probe), probe->origin});
+                    probes::memory_note(probe->memory), std::int64_t{!probe->hot && !probe->optional},
+                    prototype(*probe), probe->origin});
   return print_rows(context, "probes",
                     {{"name", Kind::Text},
                      {"api", Kind::Text},

@@ -90,8 +90,9 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        List{&o.events},
        help,
        none,
-       {"all", "cuda", "nvml", "mem", "copy", "kernel", "sync", "stream", "event", "module", "device", "graph", "error",
-        "register", "pointer", "texture", "rtc", "marker"}},
+       {"all",    "cuda",   "nvml",  "mem",   "copy",     "kernel",  "sync",    "stream", "event",
+        "module", "device", "graph", "error", "register", "pointer", "texture", "rtc",    "marker",
+        "comm",   "blas",   "dnn",   "fft",   "sparse",   "solver",  "rand"}},
       {kCapture, "--engine", "WHAT",
        "how calls are seen: breakpoints, taps (a hundredth of the cost), or auto: taps for frequent calls "
        "[auto; of running processes breakpoints]",

@@ -52,14 +52,17 @@ SummedCalls summed_calls(const RecordingOptions& options) {
 }  // namespace
 
 Result<ChosenProbes> choose_probes(const RecordingOptions& options) {
+  const std::string events = fmt::format("{}", fmt::join(options.events, ","));
   probes::Catalogue catalogue;
+  catalogue.add_libraries(events);
   for (const std::string& file : options.probe_files)
     if (auto added = catalogue.add_file(file); !added) return usage(std::move(added.error()));
   ChosenProbes chosen{.known = catalogue.all()};
-  auto selection = probes::Selection::make(fmt::format("{}", fmt::join(options.events, ",")), options.include,
-                                           options.exclude, chosen.known);
+  auto selection = probes::Selection::make(events, options.include, options.exclude, chosen.known);
   if (!selection) return usage(std::move(selection.error()));
   chosen.selection = std::move(*selection);
+  // Functions of libraries above HIP are off by default, so those that are not selected are not left out by the user.
+  std::erase_if(chosen.known, [&](const auto& probe) { return probe->optional && !chosen.selection(*probe); });
   return chosen;
 }
 

@@ -61,8 +61,14 @@ class Parser {
 
   bool parse_function() {
     const Token begin = cursor_.peek();
-    Probe probe;
-    if (!parse_prototype(cursor_, section_, *types_, probe)) return false;
+    std::vector<Probe> read;
+    if (!parse_prototype(cursor_, section_, *types_, read)) return false;
+    for (Probe& probe : read)
+      if (!add(begin, std::move(probe))) return false;
+    return true;
+  }
+
+  bool add(const Token& begin, Probe probe) {
     const std::uint32_t line = begin.at.line;
     const auto [before, is_new] = lines_.try_emplace(probe.symbol + '\n' + probe.library + '\n' + probe.api, line);
     if (!is_new)

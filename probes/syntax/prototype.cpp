@@ -265,18 +265,38 @@ bool parse_result(Cursor& cursor, const Types& types, Probe& out) {
   return true;
 }
 
-}  // namespace
+constexpr std::size_t kMostNames = 64;
 
-bool parse_prototype(Cursor& cursor, const Section& section, const Types& types, Probe& out) {
+// NAME, or BEGIN{ONE,TWO}END for functions that share a prototype.
+bool parse_names(Cursor& cursor, std::vector<std::string>& out) {
+  const auto begin = cursor.expect_word("the name of the function");
+  if (!begin) return false;
+  out.emplace_back(begin->text);
+  if (!cursor.sees('{')) return true;
+  Cursor::Nested nested(cursor);
+  out.clear();
+  while (cursor.accept(out.empty() ? '{' : ',')) {
+    const auto part = cursor.expect_word("a part of the function's name");
+    if (!part) return false;
+    if (out.size() >= kMostNames) return cursor.complain(*part, fmt::format("expected at most {} names", kMostNames));
+    out.push_back(std::string(begin->text) + std::string(part->text));
+  }
+  if (!cursor.expect('}', "after the parts of the name")) return false;
+  if (cursor.peek().kind != Token::Kind::Word) return true;
+  const Token end = cursor.take();
+  for (std::string& name : out) name += end.text;
+  return true;
+}
+
+bool parse_whole(Cursor& cursor, const Section& section, const Types& types, Probe& out,
+                 std::vector<std::string>& names) {
   const Token begin = cursor.peek();
   out.api = section.api;
   out.group = section.group;
   out.library = section.library;
   out.known_signature = !cursor.accept('?');
   if (out.known_signature && !parse_result(cursor, types, out)) return false;
-  const auto name = cursor.expect_word("the name of the function");
-  if (!name) return false;
-  out.symbol = std::string(name->text);
+  if (!parse_names(cursor, names)) return false;
   if (out.known_signature && !parse_parameters(cursor, types, out)) return false;
   while (cursor.accept('@'))
     if (!parse_function_note(cursor, out)) return false;
@@ -288,6 +308,19 @@ bool parse_prototype(Cursor& cursor, const Section& section, const Types& types,
                            "expected library \"PATTERN\" or api hip above the first function, to say where it is");
   if (const auto placed = assign_locations(out, types); !placed)
     return cursor.complain(begin, fmt::format("{}: {}", placed.error().message, placed.error().cause));
+  return true;
+}
+
+}  // namespace
+
+bool parse_prototype(Cursor& cursor, const Section& section, const Types& types, std::vector<Probe>& out) {
+  Probe probe;
+  std::vector<std::string> names;
+  if (!parse_whole(cursor, section, types, probe, names)) return false;
+  for (std::string& name : names) {
+    probe.symbol = std::move(name);
+    out.push_back(probe);
+  }
   return true;
 }
 

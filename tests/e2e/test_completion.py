@@ -27,7 +27,7 @@ def complete(build):
     (("fade", "run", "--detail", ""), {"stats", "calls", "full"}),
     (("fade-run", "--ov"), {"--override-file"}),
     (("fade-run", "--detail", "=", "f"), {"full"}),
-    (("fade-run", "-e", "mem,co"), {"mem,copy"}),
+    (("fade-run", "-e", "mem,cop"), {"mem,copy"}),
     (("fade-query", "--format", "js"), {"json", "jsonl"}),
     (("fade", "d"), {"doctor"}),
     (("fade", "doctor", "--s"), {"--strict"}),

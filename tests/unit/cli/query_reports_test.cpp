@@ -70,6 +70,9 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"gpu-copies", "gpu_work.sql"},
                                                             {"gpu-steps", "gpu_work.sql"},
                                                             {"top_gpu", "gpu_work.sql"},
+                                                            {"library-calls", "library_work.sql"},
+                                                            {"gemm", "library_work.sql"},
+                                                            {"collectives", "library_work.sql"},
                                                             {"allocs", "stacks.sql"},
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};

@@ -40,6 +40,23 @@ TEST(Parser, ReadsAPrototypeWithDirectionsAndRoles) {
   EXPECT_EQ(probe.with_role(Role::Stream), nullptr);
 }
 
+TEST(Parser, FunctionsThatShareAPrototypeShareALine) {
+  const ParsedFile file =
+      parse("library \"x\"\nint f{s,d}mul_64(const void *a, int n)\nint g{a,b}(void)\n", "x", built_in_types());
+  std::vector<std::string> names;
+  for (const Probe& probe : file.probes) names.push_back(probe.symbol);
+  EXPECT_THAT(names, ElementsAre("fsmul_64", "fdmul_64", "ga", "gb"));
+  EXPECT_EQ(file.probes[1].parameters.size(), 2U);
+  EXPECT_EQ(file.probes[1].origin, "x:2");
+}
+
+TEST(Parser, AListOfNamesHasParts) {
+  EXPECT_THAT(errors_in("library \"x\"\nint f{}(int n)"),
+              ElementsAre(HasSubstr("expected a part of the function's name")));
+  EXPECT_THAT(errors_in("library \"x\"\nint f{a b}(int n)"), ElementsAre(HasSubstr("after the parts of the name")));
+  EXPECT_THAT(errors_in("library \"x\"\nint f{a,a}(int n)"), ElementsAre(HasSubstr("'fa' stands in line 2 already")));
+}
+
 TEST(Parser, APointerWithoutDirectionIsNotRead) {
   const Probe probe = probe_of("void f(void *dst, const never_declared *what, char *buffer, const char *const *list)");
   for (const Parameter& parameter : probe.parameters) {

@@ -1,0 +1,126 @@
+"""Libraries above HIP: calls, shapes and bytes are those that the stand-in libraries wrote down."""
+import collections
+import json
+import subprocess
+
+import pytest
+
+import harness
+
+ENGINES = ["breakpoints", "taps"]
+
+
+def environment(build, folder):
+    variables = build.environment("v6", FADE_STANDIN_LIBRARIES=str(folder / "log"), FADE_STANDIN_HSA=str(folder / "truth"))
+    variables["LD_LIBRARY_PATH"] += f":{build.runtimes / 'libraries'}:{build.runtimes / 'hsa'}"
+    return variables
+
+
+def recorded(build, folder, *options):
+    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *build.command("libraries 3")]
+    ran = harness.run(command, environment(build, folder), folder / "run", timeout=120)
+    assert (ran.status, ran.stdout) == (0, b"done\n"), ran.stderr
+    return harness.Database(folder / "run.db"), [line.split() for line in (folder / "log").read_text().splitlines()]
+
+
+def report(build, folder, name, *options):
+    command = [build.fade_query, name, folder / "run.db", "-f", "json", *options]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+
+
+def products_of(log):
+    """(name, m, n, k, batch, leading dimensions) -> calls; calls inside another product do not count."""
+    out = collections.Counter()
+    for line, before in zip(log, [["-"], *log]):
+        inside = line[0] == "rocblas_sgemm" and before[0] == "hipblasSgemm"
+        if not inside and len(line) == 8 and int(line[1]) > 0:
+            out[line[0], *map(int, line[1:5]), ",".join(line[5:8])] += 1
+    return out
+
+
+@pytest.fixture(params=ENGINES, scope="module")
+def timed(request, build, tmp_path_factory):
+    folder = tmp_path_factory.mktemp(request.param)
+    return folder, *recorded(build, folder, "--gpu-times", "--engine", request.param, "-e", "all,comm,blas")
+
+
+@pytest.mark.parametrize("options", [[], ["-e", "all"], ["-e", "all,hot,sync"]])
+def test_libraries_are_not_watched_unless_asked_for(build, tmp_path, options):
+    database, _ = recorded(build, tmp_path, *options)
+    assert database.value("SELECT count(*) FROM calls WHERE category NOT IN ('hip', 'hiprtc')") == 0
+    assert database.value("SELECT count(*) FROM functions WHERE \"group\" IN ('blas', 'comm')") == 0
+    assert report(build, tmp_path, "gemm") == [] and report(build, tmp_path, "library-calls") == []
+
+
+def test_a_single_function_can_be_chosen(build, tmp_path):
+    database, log = recorded(build, tmp_path, "-e", "mem,rocblas_gemm_*")
+    assert database.rows("SELECT DISTINCT name FROM calls WHERE category <> 'hip'") == [("rocblas_gemm_ex",)]
+    assert database.value("SELECT count(*) FROM calls WHERE name = 'rocblas_gemm_ex'") == 1
+
+
+def test_calls_are_those_that_the_libraries_counted(build, timed):
+    folder, database, log = timed
+    names = collections.Counter(line[0] for line in log if line[0].startswith(("rocblas", "hipblas", "cublas")))
+    told = {row["name"]: row for row in report(build, folder, "library-calls")}
+    assert {name: told[name]["calls"] for name in names} == names
+    assert (told["rocblas_sgemm"]["errors"], told["ncclAllReduce"]["calls"]) == (1, 3)
+
+
+def test_calls_have_the_hip_calls_and_the_work_inside(build, timed):
+    folder, database, _ = timed
+    told = {row["name"]: row for row in report(build, folder, "library-calls")}
+    inside = {name: (row["hip_calls"], row["launches"]) for name, row in told.items()}
+    assert inside["rocblas_gemm_ex"] == (2, 2) and inside["hipblasSgemm"] == (3, 3) and inside["rocblas_sgemm"] == (6, 6)
+    assert inside["rocblas_create_handle"] == (1, 0) and inside["hipblasLtMatrixLayoutCreate"] == (0, 0)
+    work = dict(database.rows(
+        "SELECT p.name, sum(w.duration) FROM gpu_work w JOIN calls c ON c.id = w.call JOIN calls p ON p.id = c.parent_id GROUP BY 1"
+    ))
+    for name in ("rocblas_gemm_ex", "rocblas_sgemm", "ncclAllReduce", "hipblasLtMatmul"):
+        assert told[name]["gpu_ns"] == work[name], name
+    outer = database.value("SELECT sum(w.duration) FROM gpu_work w JOIN calls c ON c.id = w.call "
+                           "JOIN calls p ON p.id = c.parent_id JOIN calls q ON q.id = p.parent_id WHERE q.name = 'hipblasSgemm'")
+    assert told["hipblasSgemm"]["gpu_ns"] == outer
+    for row in told.values():
+        assert 0 <= row["self_ns"] <= row["total_ns"]
+
+
+def test_products_have_their_shapes(build, timed):
+    folder, _, log = timed
+    rows = report(build, folder, "gemm")
+    assert {(r["name"], r["m"], r["n"], r["k"], r["batch"], r["strides"]): r["calls"] for r in rows} == products_of(log)
+    types = {row["name"]: (row["types"], row["trans"]) for row in rows}
+    assert types == {"rocblas_sgemm": ("f32", "NT"), "hipblasSgemm": ("f32", "NN"), "rocblas_gemm_ex": ("f16 f32", "TN"),
+                     "rocblas_zgemm_strided_batched": ("c64", "NN"), "hipblasLtMatmul": ("f16", ""),
+                     "cublasDgemmStridedBatched": ("f64", "TC")}
+
+
+def test_operations_and_bytes_follow_from_the_shapes(build, timed):
+    folder, _, _ = timed
+    rows = {row["name"]: row for row in report(build, folder, "gemm")}
+    half, double = rows["rocblas_gemm_ex"], rows["rocblas_zgemm_strided_batched"]
+    assert half["flops"] == 2 * 512 * 256 * 1024 and half["bytes"] == 2 * (512 * 1024 + 1024 * 256 + 512 * 256)
+    assert double["flops"] == 8 * 16 * 8 * 4 * 10 and double["bytes"] == 16 * 10 * (16 * 4 + 4 * 8 + 16 * 8)
+    for row in rows.values():
+        assert row["tflops"] == pytest.approx(row["flops"] / row["gpu_ns"] / 1e3, abs=0.01)
+    assert sum(row["percent"] for row in rows.values()) == pytest.approx(100, abs=0.1)
+
+
+def test_collective_operations_have_ranks_and_bandwidths(build, timed):
+    folder, _, log = timed
+    rows = {row["operation"]: row for row in report(build, folder, "collectives")}
+    reduce, gather = rows["AllReduce"], rows["AllGather"]
+    assert collections.Counter(tuple(line) for line in log if line[0] in rows) == {
+        (name, str(row["ranks"]), str(row["count"])): row["calls"] for name, row in rows.items()}
+    assert (reduce["ranks"], reduce["bytes"], reduce["op"], reduce["type"]) == (4, 4 << 20, "Sum", "f32")
+    assert (gather["ranks"], gather["bytes"]) == (2, 2 * 2 * 1000)
+    assert reduce["alg_gb_per_s"] == pytest.approx(3 * reduce["bytes"] / reduce["gpu_ns"], abs=0.01)
+    assert reduce["bus_gb_per_s"] == pytest.approx(reduce["alg_gb_per_s"] * 2 * 3 / 4, abs=0.02)
+    assert gather["bus_gb_per_s"] == pytest.approx(gather["alg_gb_per_s"] / 2, abs=0.02)
+
+
+def test_without_rows_of_calls_the_sums_remain(build, tmp_path):
+    _, log = recorded(build, tmp_path, "--detail", "stats", "-e", "all,comm,blas")
+    told = {row["name"]: row for row in report(build, tmp_path, "library-calls")}
+    assert told["rocblas_sgemm"]["calls"] == sum(line[0] == "rocblas_sgemm" for line in log)
+    assert told["rocblas_gemm_ex"]["hip_calls"] == 2 and told["rocblas_gemm_ex"]["launches"] is None
+    assert report(build, tmp_path, "gemm") == []

@@ -1,0 +1,48 @@
+// Stand-ins for libraries above HIP: a few functions with the prototypes of rocBLAS, hipBLAS, hipBLASLt, cuBLAS and
+// RCCL. Each function launches kernels and writes a line to the file that FADE_STANDIN_LIBRARIES names.
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct standin_object* standin_handle;
+typedef struct {
+  char internal[128];
+} ncclUniqueId;
+
+// rocBLAS. Operations are 111, 112 and 113; types are 150 (f16), 151 (f32) and 168 (bf16).
+int rocblas_create_handle(standin_handle* handle);
+int rocblas_destroy_handle(standin_handle handle);
+int rocblas_sgemm(standin_handle handle, int transA, int transB, int m, int n, int k, const void* alpha, const void* A,
+                  int lda, const void* B, int ldb, const void* beta, void* C, int ldc);
+int rocblas_zgemm_strided_batched(standin_handle handle, int transA, int transB, int m, int n, int k, const void* alpha,
+                                  const void* A, int lda, int64_t stride_a, const void* B, int ldb, int64_t stride_b,
+                                  const void* beta, void* C, int ldc, int64_t stride_c, int batch_count);
+int rocblas_gemm_ex(standin_handle handle, int transA, int transB, int m, int n, int k, const void* alpha,
+                    const void* a, int a_type, int lda, const void* b, int b_type, int ldb, const void* beta,
+                    const void* c, int c_type, int ldc, void* d, int d_type, int ldd, int compute_type, int algo,
+                    int32_t solution_index, uint32_t flags);
+
+// hipBLAS, which hands on to rocBLAS.
+int hipblasSgemm(standin_handle handle, int transA, int transB, int m, int n, int k, const void* alpha, const void* A,
+                 int lda, const void* B, int ldb, const void* beta, void* C, int ldc);
+
+// cuBLAS as ZLUDA stands in for it. Operations are 0 (N), 1 (T) and 2 (C).
+int cublasDgemmStridedBatched(standin_handle handle, int transa, int transb, int m, int n, int k, const void* alpha,
+                              const void* A, int lda, long long strideA, const void* B, int ldb, long long strideB,
+                              const void* beta, void* C, int ldc, long long strideC, int batchCount);
+
+// hipBLASLt. Types are 0 (f32), 2 (f16) and 14 (bf16).
+int hipblasLtMatrixLayoutCreate(standin_handle* matLayout, int type, uint64_t rows, uint64_t cols, int64_t ld);
+int hipblasLtMatrixLayoutSetAttribute(standin_handle matLayout, int attr, const void* buf, size_t sizeInBytes);
+int hipblasLtMatmul(standin_handle handle, standin_handle matmulDesc, const void* alpha, const void* A,
+                    standin_handle Adesc, const void* B, standin_handle Bdesc, const void* beta, const void* C,
+                    standin_handle Cdesc, void* D, standin_handle Ddesc, const void* algo, void* workspace,
+                    size_t workspaceSizeInBytes, void* stream);
+
+// RCCL. Types are 6 (f16) and 7 (f32); operation 0 is the sum.
+int ncclCommInitRank(standin_handle* comm, int nranks, ncclUniqueId commId, int rank);
+int ncclCommInitAll(standin_handle* comm, int ndev, const int* devlist);
+int ncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, int datatype, int op, standin_handle comm,
+                  void* stream);
+int ncclAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, int datatype, standin_handle comm,
+                  void* stream);
