@@ -114,6 +114,14 @@ std::optional<std::uint64_t> array_bytes(const Facts& facts, std::uint64_t eleme
   return sum;
 }
 
+// A call that succeeds has the result 0 and tells nothing but what its arguments say.
+bool can_be_summed(const Probe& probe) {
+  const bool has_book = probe.memory_action() != MemoryAction() || hsa_call(probe) != HsaCall::None ||
+                        std::ranges::find(kWithBook, probe.symbol) != std::end(kWithBook);
+  return !has_book && probe.group != "marker" && probe.api != "user" && !probe.entry_only && probe.result.size == 4 &&
+         !probe.failed(0);
+}
+
 }  // namespace
 
 std::optional<LaunchShape> launch_shape(const Probe& probe, const CallRecord& record, Payload payload) {
@@ -171,11 +179,14 @@ std::optional<int> copy_kind(const Probe& probe, const CallRecord& record, Paylo
 }
 
 bool is_only_summed(const Probe& probe) {
-  const bool has_book = (probe.kind != Kind::Other && probe.kind != Kind::Error) ||
-                        probe.memory_action() != MemoryAction() || hsa_call(probe) != HsaCall::None ||
-                        std::ranges::find(kWithBook, probe.symbol) != std::end(kWithBook);
-  return !has_book && probe.group != "marker" && probe.api != "user" && !probe.entry_only && probe.result.size == 4 &&
-         !probe.failed(0);
+  return (probe.kind == Kind::Other || probe.kind == Kind::Error) && can_be_summed(probe);
+}
+
+bool may_be_summed(const Probe& probe) {
+  constexpr Kind kKinds[] = {Kind::Copy, Kind::Set, Kind::Event, Kind::GetDevice, Kind::DeviceQuery};
+  const bool launches_one = probe.kind == Kind::Launch && probe.with_role(Role::Kernel) != nullptr;
+  return (launches_one || std::ranges::find(kKinds, probe.kind) != std::end(kKinds)) && probe.api != "nvml" &&
+         can_be_summed(probe);
 }
 
 }  // namespace fade::probes

@@ -41,5 +41,7 @@ std::optional<int> copy_kind(const Probe& probe, const CallRecord& record, Paylo
 // Tests if successful calls of the function are alike for all books of a recording: their arguments and outputs matter
 // only in rows of their own. Then sums of time and number are all that is kept of calls without a row.
 bool is_only_summed(const Probe& probe);
+// Tests if successful calls of the function with the same arguments are alike for all books (SummedWords).
+bool may_be_summed(const Probe& probe);
 
 }  // namespace fade::probes

@@ -1,6 +1,7 @@
 // Complete calls on their way to the storing side, many at once. Most are records; of some only sums are kept, and
 // those need no record each (SummedCall). Passive.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -10,14 +11,20 @@
 namespace fade {
 
 // The common part of calls of which only sums are kept. Each of them was tapped, succeeded with a result of 0, has no
-// stack, and no watched call inside. Nothing of its arguments matters (probes::is_only_summed()).
+// stack, and no watched call inside. Of its arguments, all that matters is here (probes::SummedWords).
 struct SummedLane {
   ThreadId thread = 0;
   FunctionId function = 0;
   CallSiteId caller = 0;
   CallId parent = 0;
   std::uint16_t flags = 0;  // of CallRecord
-  bool operator==(const SummedLane&) const = default;
+  std::array<std::uint64_t, 6> words{};
+  std::uint32_t payload_at = 0, payload_size = 0;  // as in CallRecord
+
+  bool is_like(const SummedLane& other) const {
+    return thread == other.thread && function == other.function && caller == other.caller && parent == other.parent &&
+           flags == other.flags && words == other.words;
+  }
 };
 
 struct SummedCall {
@@ -50,8 +57,9 @@ struct CallBatch {
   void clear();
   // Sets the place of the payload in the record.
   void add(const CallRecord& record, std::span<const std::byte> bytes);
-  // The number of the lane for add(). One of the last few is used again if it is the same.
-  std::uint32_t lane(const SummedLane& lane);
+  // The number of the lane for add(). One of the last few is used again if it is the same. Sets the place of `bytes`,
+  // the pieces of each of its calls.
+  std::uint32_t lane(const SummedLane& lane, std::span<const std::byte> bytes = {});
   void add(CallId id, const SummedCall& call) {
     if (runs.empty() || !runs.back().goes_on(id, calls.size()))
       runs.push_back({.first = id, .begin = static_cast<std::uint32_t>(summed.size()), .before_call = calls.size()});
@@ -62,6 +70,10 @@ struct CallBatch {
   void append(const CallBatch& other, std::size_t notices);
   // The same call as a record. `index`: of a call in the run.
   CallRecord record_of(const SummedRun& run, std::uint32_t index) const;
+  std::span<const std::byte> payload_of(const SummedRun& run, std::uint32_t index) const {
+    const SummedLane& lane = lanes[summed[run.begin + index].lane];
+    return std::span(payload).subspan(lane.payload_at, lane.payload_size);
+  }
   std::span<const SummedCall> calls_of(const SummedRun& run) const {
     return std::span(summed).subspan(run.begin, run.size);
   }

@@ -27,7 +27,8 @@ EventQueue::EventQueue(Limits limits) : limits_(limits) {}
 bool EventQueue::has_room(std::size_t payload_bytes) const {
   const std::size_t times = stalled_ ? kStallRoom : 1;
   return discarding_ || batch_.empty() ||
-         (batch_.calls.size() < limits_.calls * times && batch_.summed.size() < limits_.calls * kSummedRoom * times &&
+         (batch_.calls.size() < limits_.calls * times && batch_.lanes.size() < limits_.calls * times &&
+          batch_.summed.size() < limits_.calls * kSummedRoom * times &&
           batch_.notices.size() < limits_.notices * times &&
           batch_.payload.size() + payload_bytes <= limits_.payload_bytes * times);
 }

@@ -80,6 +80,7 @@ bool CallBook::flush(std::int64_t held_ns) {
   for (CallRecord& record : complete_.calls) record.held_ns = held_time(record.held_ns + held_ns);
   sink_.calls(complete_);
   complete_.clear();
+  ++flushes_;
   return true;
 }
 

@@ -45,7 +45,10 @@ class CallBook {
     complete_.add(++last_, {entry_ns, ns, lane});
   }
   // Valid until flush().
-  std::uint32_t lane(const SummedLane& lane) { return complete_.lane(lane); }
+  std::uint32_t lane(const SummedLane& lane, std::span<const std::byte> payload = {}) {
+    return complete_.lane(lane, payload);
+  }
+  std::uint64_t flushes() const { return flushes_; }
   // The number of complete calls that wait for flush().
   std::size_t waiting() const { return complete_.size(); }
   // The same without a return; `flags` say why.
@@ -69,6 +72,7 @@ class CallBook {
   const StackOf stack_of_;
   CallBatch complete_;
   std::vector<OpenCall> returned_;
+  std::uint64_t flushes_ = 0;
   CallId last_ = 0;
   std::int64_t last_entry_ns_ = 0;
 };

@@ -1,15 +1,22 @@
 #include "session/leaf_calls.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
-
-#include "probes/call_facts.hpp"
+#include <span>
 
 namespace fade {
 
 namespace {
 
 constexpr std::uint64_t kAllowAfter = 16 << 10;  // bytes; the word of the limit is in the cache of the program's core
+
+probes::SummedWords::Places places_of(const tap::Record& entry, const tap::Record& exit) {
+  const auto bytes = [](const auto& words) { return std::as_bytes(std::span(words)).data(); };
+  const bool has_out = exit.kind == tap::RecordKind::ExitWithOut;
+  return {bytes(entry.registers), bytes(entry.stack),
+          has_out ? std::as_bytes(std::span(&exit.out, 1)).data() : nullptr};
+}
 
 bool is_sum_enough(std::uint64_t result, std::int64_t ns) {
   return static_cast<std::uint32_t>(result) == 0 && ns <= std::numeric_limits<std::uint32_t>::max();
@@ -38,13 +45,15 @@ LeafCalls::Known& LeafCalls::known(const Thread& thread, std::uint16_t number) {
   known.cell = cell;
   known.entry = &functions_[cell->entry];
   known.code = area->code();
-  known.is_summed = is_summed(known);
+  known.summed = summed_words(known);
   return known;
 }
 
-bool LeafCalls::is_summed(const Known& function) const {
-  if (summed_ == SummedCalls::Never || !probes::is_only_summed(*function.entry->probe)) return false;
-  return summed_ == SummedCalls::All || function.cell->sums_only;
+const probes::SummedWords* LeafCalls::summed_words(const Known& function) {
+  if (summed_ == SummedCalls::Never || (summed_ == SummedCalls::OfBudget && !function.cell->sums_only)) return nullptr;
+  const auto [entry, is_new] = summed_words_.try_emplace(function.entry->function);
+  if (is_new) entry->second = probes::SummedWords::of(*function.entry->probe);
+  return entry->second ? &*entry->second : nullptr;
 }
 
 // The stack of a failed call is still to come.
@@ -65,8 +74,9 @@ bool LeafCalls::take(Thread& thread, TapThread& ring, const tap::Record& entry, 
   const std::int64_t entry_ns = book_.entry_time(clock.at(entry.tsc));
   const std::int64_t exit_ns = std::max(clock.at(exit.tsc), entry_ns);
   const CallSiteId caller = caller_of(thread, known, {entry.return_address});
-  if (known.is_summed && is_sum_enough(exit.result, exit_ns - entry_ns)) {
-    book_.sum(book_.lane(lane_of(thread, known)), entry_ns, static_cast<std::uint32_t>(exit_ns - entry_ns));
+  if (known.summed && is_sum_enough(exit.result, exit_ns - entry_ns) &&
+      lane_of(thread, known, places_of(entry, exit))) {
+    book_.sum(known.last.lane, entry_ns, static_cast<std::uint32_t>(exit_ns - entry_ns));
     return true;
   }
   const Entry& function = *known.entry;
@@ -105,10 +115,6 @@ std::uint16_t LeafCalls::flags_of(const Known& function) {
   return static_cast<std::uint16_t>(kTapped | kReturned | (function.cell->sums_only ? kSumsOnly : 0));
 }
 
-SummedLane LeafCalls::lane_of(const Thread& thread, const Known& function) const {
-  return {thread.id, function.entry->function, function.caller, thread.calls.innermost(), flags_of(function)};
-}
-
 // ---------------------------------------------------------------- calls of which only sums are kept
 
 bool LeafCalls::can_sum(const Thread& thread, Known& function, const tap::RecordPair& pair) {
@@ -128,7 +134,7 @@ void LeafCalls::take_summed(Thread& thread, TapThreads& program, TapThread& ring
   tap::RecordPair pair;
   while (ring.reader.position() < end && ring.reader.next_pair(memory, pair) && pair.exit_tsc <= until) {
     Known& function = known(thread, pair.function);
-    if (!function.is_summed || !can_sum(thread, function, pair) || !sum(thread, ring, function, pair, clock)) break;
+    if (!function.summed || !can_sum(thread, function, pair) || !sum(thread, ring, function, pair, clock)) break;
     ring.reader.pass(pair);
     if (ring.reader.position() - allowed < kAllowAfter) continue;
     program.allow(ring);
@@ -137,19 +143,72 @@ void LeafCalls::take_summed(Thread& thread, TapThreads& program, TapThread& ring
   program.allow(ring);
 }
 
-// As TapThreads::read(), no record is earlier than the one before it. False: the call has lasted too long.
+// As TapThreads::read(), no record is earlier than the one before it. False: the call has lasted too long, or lacks its
+// output.
 bool LeafCalls::sum(Thread& thread, TapThread& ring, Known& function, const tap::RecordPair& pair,
                     const tap::TscClock& clock) {
   const std::uint64_t entry_tsc = std::max(ring.last_tsc, std::min(pair.entry_tsc, pair.exit_tsc));
   const std::uint64_t exit_tsc = std::max(entry_tsc, pair.exit_tsc);
   const std::int64_t entry_ns = book_.entry_time(clock.at(entry_tsc));
   const std::int64_t exit_ns = std::max(clock.at(exit_tsc), entry_ns);
-  if (!is_sum_enough(0, exit_ns - entry_ns)) return false;
+  if (!is_sum_enough(0, exit_ns - entry_ns) || !lane_of(thread, function, {pair.registers, pair.stack, pair.out}))
+    return false;
   ring.last_tsc = exit_tsc;
   count(function, ring, exit_tsc);
   tell(thread, function, pair.result);
-  book_.sum(book_.lane(lane_of(thread, function)), entry_ns, static_cast<std::uint32_t>(exit_ns - entry_ns));
+  book_.sum(function.last.lane, entry_ns, static_cast<std::uint32_t>(exit_ns - entry_ns));
   return true;
+}
+
+// Sets the lane of the function's last call. False: the call lacks its output.
+bool LeafCalls::lane_of(const Thread& thread, Known& function, const probes::SummedWords::Places& call) {
+  return (is_in(function.last, thread, function) && function.summed->are(function.last.words, call)) ||
+         look_up_lane(thread, function, call);
+}
+
+bool LeafCalls::look_up_lane(const Thread& thread, Known& function, const probes::SummedWords::Places& call) {
+  Values words{};
+  if (!function.summed->read(call, words)) return false;
+  RecentLane& known = recent(thread, function, words);
+  if (!is_in(known, thread, function) || known.words != words)
+    known = {.round = round_,
+             .flush = book_.flushes(),
+             .thread = &thread,
+             .function = function.entry->function,
+             .caller = function.caller,
+             .parent = thread.calls.innermost(),
+             .lane = new_lane(thread, function, words),
+             .words = words};
+  function.last = known;
+  return true;
+}
+
+bool LeafCalls::is_in(const RecentLane& lane, const Thread& thread, const Known& function) const {
+  return lane.round == round_ && lane.flush == book_.flushes() && lane.thread == &thread &&
+         lane.function == function.entry->function && lane.caller == function.caller &&
+         lane.parent == thread.calls.innermost();
+}
+
+LeafCalls::RecentLane& LeafCalls::recent(const Thread& thread, const Known& function, const Values& words) {
+  std::uint64_t hash = std::uint64_t{function.entry->function.value()} << 32 ^ function.caller.value() ^
+                       std::uint64_t{thread.id.value()} << 48 ^ thread.calls.innermost().value();
+  for (std::size_t i = 0; i < function.summed->size(); ++i) hash = std::rotl(hash, 9) ^ words[i];
+  return recent_[hash * 0x9E3779B97F4A7C15u >> (64 - kRecentBits)];
+}
+
+// Kernels get their names at the first of their launches in a round.
+std::uint32_t LeafCalls::new_lane(const Thread& thread, const Known& function, const Values& words) {
+  CallRecord like{.function = function.entry->function, .thread = thread.id, .caller = function.caller};
+  payload_.clear();
+  function.summed->write(words, like, payload_);
+  if (function.entry->needs.kernel_names) kernels_.name(thread, *function.entry->probe, like, payload_);
+  return book_.lane({.thread = like.thread,
+                     .function = like.function,
+                     .caller = like.caller,
+                     .parent = thread.calls.innermost(),
+                     .flags = flags_of(function),
+                     .words = like.words},
+                    payload_);
 }
 
 CallSiteId LeafCalls::caller_of(const Thread& thread, Known& function, RemoteAddr return_address) {

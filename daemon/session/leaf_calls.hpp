@@ -4,8 +4,10 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
+#include "probes/summed_words.hpp"
 #include "session/breakpoint_capture.hpp"
 #include "session/call_effects.hpp"
 #include "session/called_kernels.hpp"
@@ -41,6 +43,17 @@ class LeafCalls {
                    const tap::TscClock& clock);
 
  private:
+  using Values = probes::SummedWords::Values;
+  // A lane of the calls that wait to be sent (CallBook::lane()).
+  struct RecentLane {
+    std::uint64_t round = 0, flush = 0;  // in which it was made
+    const Thread* thread = nullptr;
+    FunctionId function = 0;
+    CallSiteId caller = 0;
+    CallId parent = 0;
+    std::uint32_t lane = 0;
+    Values words{};
+  };
   // A function in a program, looked up once for many calls.
   struct Known {
     std::uint64_t round = 0;  // in which it was looked up
@@ -48,10 +61,11 @@ class LeafCalls {
     std::uint16_t number = 0;
     TapArea::Cell* cell = nullptr;  // null: its calls go the long way
     const Entry* entry = nullptr;
-    RemoteRange code;                          // of all taps
-    std::optional<RemoteAddr> return_address;  // of the last call
-    CallSiteId caller = 0;                     // its call site
-    bool is_summed = false;                    // a call with the result 0 needs no record
+    RemoteRange code;                             // of all taps
+    std::optional<RemoteAddr> return_address;     // of the last call
+    CallSiteId caller = 0;                        // its call site
+    const probes::SummedWords* summed = nullptr;  // not null: a call with the result 0 needs no record
+    RecentLane last;                              // of the last such call
     // The last call that CallEffects was told of. Others like it change nothing.
     const Thread* told = nullptr;
     std::uint64_t told_result = 0;
@@ -60,17 +74,22 @@ class LeafCalls {
   Known& known(const Thread& thread, std::uint16_t number);
   bool can_take(const Thread& thread, const TapThread& ring, const Known& function, const tap::Record& entry,
                 const tap::Record& exit) const;
-  bool is_summed(const Known& function) const;
+  const probes::SummedWords* summed_words(const Known& function);
   bool can_sum(const Thread& thread, Known& function, const tap::RecordPair& pair);
   bool sum(Thread& thread, TapThread& ring, Known& function, const tap::RecordPair& pair, const tap::TscClock& clock);
   static void count(Known& function, TapThread& ring, std::uint64_t tsc);
   void tell(Thread& thread, Known& function, std::uint64_t result);
-  SummedLane lane_of(const Thread& thread, const Known& function) const;
+  bool lane_of(const Thread& thread, Known& function, const probes::SummedWords::Places& call);
+  bool look_up_lane(const Thread& thread, Known& function, const probes::SummedWords::Places& call);
+  bool is_in(const RecentLane& lane, const Thread& thread, const Known& function) const;
+  std::uint32_t new_lane(const Thread& thread, const Known& function, const Values& words);
+  RecentLane& recent(const Thread& thread, const Known& function, const Values& words);
   static std::uint16_t flags_of(const Known& function);
   CallSiteId caller_of(const Thread& thread, Known& function, RemoteAddr return_address);
   probes::Payload payload_of(const Entry& function, const tap::Record& entry, const tap::Record& exit);
 
   static constexpr std::size_t kKnown = 64;
+  static constexpr int kRecentBits = 8;
 
   FunctionTable& functions_;
   CallBook& book_;
@@ -79,6 +98,8 @@ class LeafCalls {
   CalledKernels& kernels_;
   const SummedCalls summed_;
   std::vector<Known> known_{kKnown};
+  std::vector<RecentLane> recent_{std::size_t{1} << kRecentBits};
+  std::unordered_map<FunctionId, std::optional<probes::SummedWords>> summed_words_;
   std::uint64_t round_ = 0;
   std::vector<std::byte> payload_;
 };

@@ -46,7 +46,7 @@ struct TapRecords::Source {
   bool refill() {
     while (!ring->has_record() && !is_read && left > 0) {
       is_read = !program->read(*ring, std::min(left, std::exchange(at_once, kAtOnce)));
-      left -= ring->records.size();
+      left -= std::min(left, ring->records.size());
     }
     return ring->has_record();
   }

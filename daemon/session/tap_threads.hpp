@@ -73,8 +73,8 @@ class TapThreads {
   // One of the calls that the gate has counted was taken back.
   static void take_back(TapThread& thread, std::uint16_t gate);
 
-  // Reads what the ring has, at most `most` records, and lets its thread use the room. True: there is more. Only if no
-  // record waits to be handled. No record is later than now.
+  // Reads what the ring has, at most `most` records (RingReader::read()), and lets its thread use the room. True: there
+  // is more. Only if no record waits to be handled. No record is later than now.
   bool read(TapThread& thread, std::size_t most);
   // The thread's ring as it is now.
   std::span<const std::byte> memory(const TapThread& thread) const { return rings_->memory(thread.ring); }

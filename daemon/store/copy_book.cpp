@@ -46,18 +46,39 @@ CopyBook::CopyBook(sqlite::Db& db, Failure& failure)
             "max_bytes = max(max_bytes, excluded.max_bytes), host_ns = host_ns + excluded.host_ns"),
       trip_(db, failure, "INSERT OR REPLACE INTO copy_trip_ VALUES (?,?,?,?,?,?,?,?,?,?)") {}
 
-void CopyBook::add(const Copied& c) {
+void CopyBook::add_up(const Copied& c, std::uint64_t copies, std::int64_t ns) {
   const auto bucket = static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(c.bytes)));
   Sizes& sizes = sizes_[{c.process, c.function,
                          static_cast<std::int8_t>(std::clamp<std::int64_t>(c.way.kind, copy_kind::kFill, 127)),
                          c.way.host, bucket}];
-  ++sizes.n;
-  if (__builtin_add_overflow(sizes.bytes, static_cast<std::uint64_t>(c.bytes), &sizes.bytes))
+  sizes.n += copies;
+  std::uint64_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::uint64_t>(c.bytes), copies, &bytes) ||
+      __builtin_add_overflow(sizes.bytes, bytes, &sizes.bytes))
     sizes.bytes = ~std::uint64_t{0};
   sizes.max = std::max(sizes.max, c.bytes);
-  sizes.ns += c.ns;
+  sizes.ns += ns;
+}
+
+void CopyBook::go(const Copied& c) {
   if (c.way.kind == copy_kind::kHostToDevice) up(c);
   if (c.way.kind == copy_kind::kDeviceToHost) down(c);
+}
+
+void CopyBook::add(const Copied& c) {
+  add_up(c, 1, c.ns);
+  go(c);
+}
+
+void CopyBook::add(Copied c, const AlikeCalls& more) {
+  add_up(c, more.calls.size(), more.ns());
+  if (c.way.kind != copy_kind::kHostToDevice && c.way.kind != copy_kind::kDeviceToHost) return;
+  c.call = more.first;
+  for (std::size_t i = 0; i < more.calls.size(); ++i, ++c.call) {
+    c.at = more.calls[i].entry_ns;
+    c.ns = more.ns_of(i);
+    go(c);
+  }
 }
 
 void CopyBook::up(const Copied& c) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "store/alike_calls.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/recent_map.hpp"
 #include "store/rollups.hpp"
@@ -48,6 +49,7 @@ class CopyBook {
   CopyBook(sqlite::Db& db, Failure& failure);
 
   void add(const Copied& copied);
+  void add(Copied copied, const AlikeCalls& more);  // more copies like that one
   void launch(ProcessRow process, std::uint64_t kernels) { launches_of(process) += kernels; }
   void end_process(ProcessRow process);
   void flush();
@@ -89,6 +91,8 @@ class CopyBook {
     bool changed = false;
   };
 
+  void add_up(const Copied& copied, std::uint64_t copies, std::int64_t ns);
+  void go(const Copied& copied);
   void up(const Copied& copied);
   void down(const Copied& copied);
   Pair& place_of(const Copied& copied, std::uint64_t device) {

@@ -107,6 +107,7 @@ void CopyRecorder::record(RecordedCall& call) {
   const Way way = way_of(call.process_id(), copy);
   copy.resolve(way);
   if (done) add_up(call, copy, way);
+  last_ = {done, copy, way, stream};
   if (call.record.parent != 0) call.thread.copied_inside = books_.directory.call_row(call.record.parent);
   if (books_.keep.calls && call.has_row() && ended && !captured) write(call, copy, way, stream);
 }
@@ -122,8 +123,28 @@ void CopyRecorder::add_up(const RecordedCall& call, const Copy& copy, Way way) {
   books_.rollups.copy(call.process, call.function.row, copy.kind, bytes, call.ns);
   if (copy.kind != copy_kind::kFill) books_.steps.copied(call.process, call.thread.row, bytes);
   if (call.thread.copied_inside == call.call) return;
-  books_.copies.add({call.process, call.function.row, call.call, way, bytes, call.ns, call.at, copy.source.value_or(0),
-                     copy.destination.value_or(0)});
+  books_.copies.add(copied(call, copy, way));
+}
+
+Copied CopyRecorder::copied(const RecordedCall& call, const Copy& copy, Way way) {
+  return {.process = call.process,
+          .function = call.function.row,
+          .call = call.call,
+          .way = way,
+          .bytes = stored_bytes(copy.bytes),
+          .ns = call.ns,
+          .at = call.at,
+          .source = copy.source.value_or(0),
+          .destination = copy.destination.value_or(0)};
+}
+
+// No copy was made inside of them, and no step is open.
+void CopyRecorder::more(const RecordedCall& call, const AlikeCalls& more) {
+  if (!last_.done) return;
+  const Copied copy = copied(call, last_.copy, last_.way);
+  if (last_.stream) last_.stream->copies += more.calls.size();
+  books_.rollups.copy(call.process, call.function.row, last_.copy.kind, copy.bytes, more.ns(), more.calls.size());
+  books_.copies.add(copy, more);
 }
 
 void CopyRecorder::write(const RecordedCall& call, const Copy& copy, Way way, const StreamBook::Stream* stream) {

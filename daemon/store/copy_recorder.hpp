@@ -15,6 +15,8 @@ class CopyRecorder {
   // A copy or fill. A copy that failed, that an exception left or that still runs has copied no bytes. A copy that went
   // into a graph copies when the graph is launched. A copy with a return that could not be watched counts.
   void record(RecordedCall& call);
+  // More copies like `call`, which was recorded just now.
+  void more(const RecordedCall& call, const AlikeCalls& more);
   // The direction (copy_kind) of a copy; that of a default is found by its addresses.
   std::int64_t direction_of(const RecordedCall& call) const;
   // The copy that the call puts into a graph as a node.
@@ -40,10 +42,18 @@ class CopyRecorder {
   GraphCopy graph_copy(const RecordedCall& call, Copy copy) const;
   bool capture(const RecordedCall& call, const Copy& copy);
   void add_up(const RecordedCall& call, const Copy& copy, Way way);
+  static Copied copied(const RecordedCall& call, const Copy& copy, Way way);
   void write(const RecordedCall& call, const Copy& copy, Way way, const StreamBook::Stream* stream);
 
   Books& books_;
   StreamRecorder& streams_;
+  struct Last {  // valid until the next call or notice
+    bool done = false;
+    Copy copy;
+    Way way;
+    StreamBook::Stream* stream = nullptr;
+  };
+  Last last_;
 };
 
 }  // namespace fade::store

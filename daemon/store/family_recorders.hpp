@@ -20,6 +20,12 @@ class FamilyRecorders {
   // `told`: of LaneCache; another number means that rows of launches may have changed.
   void record(RecordedCall& call, std::uint64_t told);
 
+  // More calls like `call`, which was recorded just now. Others than launches and copies tell the same again.
+  void more(const RecordedCall& call, const AlikeCalls& more) {
+    if (call.function.family == CallFamily::Launch) launches.more(call, more);
+    if (call.function.family == CallFamily::Copy) copies.more(call, more);
+  }
+
   StreamRecorder streams;
   MemoryRecorder memory;
   CopyRecorder copies;

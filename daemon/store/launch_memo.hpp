@@ -8,6 +8,7 @@
 
 #include "base/event.hpp"
 #include "probes/arguments.hpp"
+#include "probes/call_words.hpp"
 #include "store/rollups.hpp"
 #include "store/stream_book.hpp"
 
@@ -16,27 +17,17 @@ namespace fade::store {
 // The words of a function's calls that hold the kernel, the shape and the stream of a launch.
 class LaunchWords {
  public:
-  static constexpr std::size_t kMost = 10;
-  using Values = std::array<std::uint64_t, kMost>;
+  using Values = probes::CallWords::Values;
 
   LaunchWords() = default;
   explicit LaunchWords(const probes::Probe& probe);
 
-  std::size_t size() const { return size_; }  // 0: some of it lies elsewhere, behind a pointer
+  std::size_t size() const { return words_.size(); }  // 0: some of it lies elsewhere, behind a pointer
   // Their values, and a hash of these; 0: the call lacks the expected words on the stack.
   std::uint64_t read(const CallRecord& record, probes::Payload payload, Values& values) const;
 
  private:
-  struct Word {
-    std::uint8_t at = 0;
-    std::uint64_t mask = 0;  // of the bytes that mean something
-  };
-  bool add(const probes::RolePlace& place);
-  bool add(bool on_stack, std::uint8_t at, std::uint64_t mask);
-
-  std::array<Word, kMost> words_{};  // registers, then those on the stack
-  std::uint8_t registers_ = 0, size_ = 0;
-  std::uint32_t stack_bytes_ = 0;
+  probes::CallWords words_;
 };
 
 class LaunchMemo {

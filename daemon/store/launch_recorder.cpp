@@ -14,6 +14,7 @@ LaunchRecorder::LaunchRecorder(sqlite::Db& db, Failure& failure, Books& books, S
 
 // If a launching function calls another one, the inner call is the launch: hipLaunchByPtr.
 void LaunchRecorder::record(RecordedCall& call, std::uint64_t lanes_told) {
+  last_ = {};
   if (call.thread.launched_in == call.record.id) return;
   call.thread.launched_in = call.record.parent;
   return call.function.names_kernel ? launch_named(call, lanes_told) : launch_listed(call);
@@ -41,8 +42,9 @@ void LaunchRecorder::launch_named(RecordedCall& call, std::uint64_t lanes_told) 
   StreamBook::Stream* used = streams_.used(call, stream);
   LaunchSum& sum = launch(call, {*handle, call.view.launch_shape(), stream}, used ? used->row : StreamRow(), 0);
   if (used) used->launches += call.launched;
+  last_ = {&sum, used, call.launch, call.wanted};
   const bool is_threads_own = stream && StreamRecorder::meant(call, *stream) == kPerThreadStream;
-  if (is_told && !is_threads_own) memo_.remember(key, told(), {&sum, used, call.launch, call.wanted});
+  if (is_told && !is_threads_own) memo_.remember(key, told(), last_);
 }
 
 void LaunchRecorder::launch_again(RecordedCall& call, const LaunchMemo::Launch& known) {
@@ -50,10 +52,18 @@ void LaunchRecorder::launch_again(RecordedCall& call, const LaunchMemo::Launch& 
   call.launched = !call.failed;
   call.wanted = known.wanted;
   call.launch = known.row;
+  last_ = known;
   known.sum->add(call.at, call.ns, call.failed);
   if (!known.stream) return;
   known.stream->changed = true;
   known.stream->launches += call.launched;
+}
+
+void LaunchRecorder::more(const RecordedCall& call, const AlikeCalls& more) {
+  if (!last_.sum) return;
+  for (std::size_t i = 0; i < more.calls.size(); ++i)
+    last_.sum->add(more.calls[i].entry_ns, more.ns_of(i), call.failed);
+  if (last_.stream) last_.stream->launches += call.launched * more.calls.size();
 }
 
 void LaunchRecorder::launch_listed(RecordedCall& call) {

@@ -14,6 +14,8 @@ class LaunchRecorder {
 
   // `lanes_told` changes whenever a sum or a kept row may have become another: launches are remembered no longer then.
   void record(RecordedCall& call, std::uint64_t lanes_told);
+  // More launches like `call`, which was recorded just now.
+  void more(const RecordedCall& call, const AlikeCalls& more);
   // How a kernel is counted that a graph call names.
   GraphKernel graph_kernel(const RecordedCall& call, const probes::KernelUse& use);
 
@@ -21,12 +23,13 @@ class LaunchRecorder {
   void launch_named(RecordedCall& call, std::uint64_t lanes_told);
   void launch_listed(RecordedCall& call);
   LaunchMemo::Key key_of(const RecordedCall& call) const;
-  static void launch_again(RecordedCall& call, const LaunchMemo::Launch& known);
+  void launch_again(RecordedCall& call, const LaunchMemo::Launch& known);
   LaunchSum& launch(RecordedCall& call, const probes::KernelUse& use, StreamRow stream, std::int64_t nth);
 
   Books& books_;
   StreamRecorder& streams_;
   LaunchMemo memo_;
+  LaunchMemo::Launch last_;  // valid until the next call or notice
   Write more_launches_;
 };
 

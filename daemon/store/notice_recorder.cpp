@@ -169,6 +169,7 @@ void NoticeRecorder::on(const CostMeasured& n) {
   books_.rollups.cost(call_cost_);
 }
 
+// The library that such calls came from is not known, so sums by library lack them.
 void NoticeRecorder::on(const CallsCounted& n) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   CallRecord record;
@@ -178,6 +179,7 @@ void NoticeRecorder::on(const CallsCounted& n) {
   if (!lane) return drop(n.at, n.n, "nothing is known of their function or thread");
   only_counted_ += n.n;
   books_.rollups.counted(lane->sums, n.at / kSecond, last_call_, n.n);
+  books_.uses.call(*lane->use, {.at = n.at, .sec = n.at / kSecond, .calls = n.n});
 }
 
 void NoticeRecorder::on(const ThreadCost& n) {

@@ -19,7 +19,8 @@ bool starts_kernels(const probes::Probe& probe);
 class ProcessUse {
  public:
   struct Call {
-    std::int64_t at = 0, sec = 0;  // its entry, in nanoseconds and in whole seconds
+    std::int64_t at = 0, last = at;  // its entry; of several: the first and the last one's
+    std::int64_t sec = 0;            // of that, in whole seconds
     bool failed = false;
     std::uint64_t launches = 0;  // kernels given to the GPU
     bool launch_failed = false;
@@ -48,7 +49,7 @@ class ProcessUse {
     if (call.launches == 0) return;
     second.launches += call.launches;
     second.first_launch = std::min(second.first_launch, call.at);
-    second.last_launch = std::max(second.last_launch, call.at);
+    second.last_launch = std::max(second.last_launch, call.last);
   }
   void flush();
 

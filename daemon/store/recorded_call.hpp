@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 
+#include "store/alike_calls.hpp"
 #include "store/call_view.hpp"
 #include "store/directory.hpp"
 #include "store/memory_ledger.hpp"

@@ -99,29 +99,34 @@ void Recorder::call(const CallRecord& record, std::span<const std::byte> payload
     else rows_.leave_out();
     return;
   }
-  FunctionEntry& function = *lane->function;
+  if (books_.keep.timeline) second_.of(record.entry_ns);  // else everything belongs to the timeline's last second
+  const CallView view{*lane->function->probe, record, payload, lane->function->library_major};
+  RecordedCall now = recorded(view, *lane);
+  this->record(now, *lane);
+}
+
+RecordedCall Recorder::recorded(const CallView& view, const Lane& lane) const {
+  FunctionEntry& function = *lane.function;
+  const CallRecord& record = view.record;
   const bool is_timed = record.flags & kReturned;
   const std::int64_t end =
       is_timed || (record.flags & kUnwound) ? std::max(record.exit_ns, record.entry_ns) : record.entry_ns;
-  const CallView view{*function.probe, record, payload, function.library_major};
   const std::int64_t result = is_timed ? function.result.value(record.result) : 0;
   const bool failed = record.flags & kFailed;
-  RecordedCall now{.record = record,
-                   .view = view,
-                   .function = function,
-                   .thread = *lane->thread,
-                   .call = books_.directory.call_row(record.id),
-                   .process = lane->process,
-                   .at = record.entry_ns,
-                   .end = end,
-                   .timed = is_timed,
-                   .returned = (record.flags & (kReturned | kEntryOnly)) != 0,
-                   .failed = failed,
-                   .is_failure = failed && !function.is_answer(result),
-                   .result = result,
-                   // Without a timeline everything belongs to its last second.
-                   .sec = books_.keep.timeline ? second_.of(record.entry_ns) : second_.last()};
-  this->record(now, *lane);
+  return {.record = record,
+          .view = view,
+          .function = function,
+          .thread = *lane.thread,
+          .call = books_.directory.call_row(record.id),
+          .process = lane.process,
+          .at = record.entry_ns,
+          .end = end,
+          .timed = is_timed,
+          .returned = (record.flags & (kReturned | kEntryOnly)) != 0,
+          .failed = failed,
+          .is_failure = failed && !function.is_answer(result),
+          .result = result,
+          .sec = second_.last()};
 }
 
 void Recorder::record(RecordedCall& call, Lane& lane) {
@@ -175,7 +180,11 @@ Rollups::Net Recorder::add_time(const RecordedCall& call, Lane& lane) {
 void Recorder::follow_work(const RecordedCall& call, const Lane& lane, std::int64_t self) {
   const FunctionEntry& function = call.function;
   const CallRecord& record = call.record;
-  books_.uses.call(*lane.use, {call.at, call.sec, call.is_failure, call.launched, call.ran && call.failed});
+  books_.uses.call(*lane.use, {.at = call.at,
+                               .sec = call.sec,
+                               .failed = call.is_failure,
+                               .launches = call.launched,
+                               .launch_failed = call.ran && call.failed});
   const bool is_open = !(record.flags & (kReturned | kUnwound | kEntryOnly | kUnseen));
   if (record.parent == 0 && lane.idle)
     IdleBook::call(*lane.idle, {call.call, call.at, is_open ? IdleBook::kOpen : call.end});

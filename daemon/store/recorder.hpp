@@ -81,11 +81,13 @@ class Recorder {
   void apply_notice(const Notice& notice);
   std::size_t apply_until(const Batch& batch, std::size_t call, Applying& at);
   void summed(const CallBatch& batch, const SummedRun& run);
-  void summed(std::span<const SummedCall> calls, const CallRecord& first, Lane& lane);
+  void summed(std::span<const SummedCall> calls, const CallView& first, Lane& lane);
+  std::uint64_t record_family(std::span<const SummedCall> calls, CallId id, const CallView& like, const Lane& lane);
   void end_summed(std::span<const SummedCall> calls, const CallRecord& first, const Lane& lane);
   std::size_t in_same_second(std::span<const SummedCall> calls);
   bool is_sum_enough(const Lane& lane, const CallRecord& record) const;
   void call(const CallRecord& record, std::span<const std::byte> payload);
+  RecordedCall recorded(const CallView& view, const Lane& lane) const;
   void record(RecordedCall& call, Lane& lane);
   std::int64_t sum_up(RecordedCall& call, Lane& lane);
   Rollups::Net add_time(const RecordedCall& call, Lane& lane);

@@ -150,12 +150,13 @@ void Rollups::write_second(FunctionRow function, Second& second) {
   second = Second{};
 }
 
-void Rollups::copy(ProcessRow process, FunctionRow function, std::int64_t kind, std::int64_t bytes, std::int64_t ns) {
+void Rollups::copy(ProcessRow process, FunctionRow function, std::int64_t kind, std::int64_t bytes, std::int64_t ns,
+                   std::uint64_t copies) {
   CopySum& sum = copies_[{process, function, kind}];
-  ++sum.n;
-  sum.bytes += static_cast<std::uint64_t>(bytes);
+  sum.n += copies;
+  sum.bytes += static_cast<std::uint64_t>(bytes) * copies;
   sum.max = std::max(sum.max, bytes);
-  sum.small += bytes < kSmallCopy;
+  sum.small += bytes < kSmallCopy ? copies : 0;
   sum.ns += ns;
 }
 

@@ -152,9 +152,12 @@ class Rollups {
   // Calls of one lane with entries in the second `sec`. All of them were tapped, succeeded, came from outside, and have
   // no calls inside. `first`: the row of the first one. Returns their time.
   std::int64_t summed(const Lane& lane, CallRow first, std::int64_t sec, std::span<const SummedCall> calls);
+  std::int64_t cost_of_tapped() const { return cost_.within(true); }  // in the duration of each such call
   // Until the next flush.
   LaunchSum& launches(KernelRow kernel, GeometryRow geometry) { return launches_[{kernel, geometry, 0}]; }
-  void copy(ProcessRow process, FunctionRow function, std::int64_t kind, std::int64_t bytes, std::int64_t ns);
+  // `ns`: of all `copies` together, each of so many bytes.
+  void copy(ProcessRow process, FunctionRow function, std::int64_t kind, std::int64_t bytes, std::int64_t ns,
+            std::uint64_t copies = 1);
   void stops(SessionRow session, FunctionRow function, std::uint64_t stops, std::int64_t held_ns);
 
   void end_timeline();  // no sums by seconds from now on

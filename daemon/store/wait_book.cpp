@@ -14,13 +14,22 @@ WaitBook::WaitBook(sqlite::Db& db, Failure& failure)
             "total + excluded.total, "
             "longest = iif(excluded.max > max, excluded.longest, longest), max = max(max, excluded.max)") {}
 
+void WaitBook::Sum::add(CallRow call, std::int64_t ns) {
+  ++n;
+  total += ns;
+  if (ns <= max) return;
+  max = ns;
+  longest = call;
+}
+
 void WaitBook::call(CallRow call, ProcessRow process, FunctionRow function, SiteRow caller, std::int64_t ns) {
+  sums_[{process, function, caller}].add(call, ns);
+}
+
+void WaitBook::calls(ProcessRow process, FunctionRow function, SiteRow caller, const AlikeCalls& calls) {
   Sum& sum = sums_[{process, function, caller}];
-  ++sum.n;
-  sum.total += ns;
-  if (ns <= sum.max) return;
-  sum.max = ns;
-  sum.longest = call;
+  CallRow row = calls.first;
+  for (std::size_t i = 0; i < calls.calls.size(); ++i, ++row) sum.add(row, calls.ns_of(i));
 }
 
 void WaitBook::flush() {

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "probes/probe.hpp"
+#include "store/alike_calls.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
 
@@ -19,6 +20,7 @@ class WaitBook {
   WaitBook(sqlite::Db& db, Failure& failure);
 
   void call(CallRow call, ProcessRow process, FunctionRow function, SiteRow caller, std::int64_t ns);
+  void calls(ProcessRow process, FunctionRow function, SiteRow caller, const AlikeCalls& calls);
   void flush();
 
  private:
@@ -26,6 +28,8 @@ class WaitBook {
     std::uint64_t n = 0;
     std::int64_t total = 0, max = -1;
     CallRow longest = 0;  // call
+
+    void add(CallRow call, std::int64_t ns);
   };
   std::map<std::tuple<ProcessRow, FunctionRow, SiteRow>, Sum> sums_;  // since the last flush
   Write wait_;

@@ -63,7 +63,8 @@ void decode(std::uint64_t word, const std::byte* at, Record& record) {
 
 RingReader::State RingReader::read(std::span<const std::byte> ring, std::vector<Record>& out, std::size_t most) {
   const std::uint64_t head = word_at(ring.data() + RingLayout::kHeadAt);
-  for (std::size_t n = 0; n < most; ++n) {
+  const auto ends_with_entry = [&] { return !out.empty() && out.back().kind == RecordKind::Entry; };
+  for (std::size_t n = 0; n < most || (n == most && ends_with_entry()); ++n) {
     while (pass_skipped()) {}
     if (position_ == head) return State::Read;
     if (head < position_ || head % RingLayout::kGranule != 0) return State::Broken;
@@ -103,7 +104,10 @@ bool RingReader::next_pair(std::span<const std::byte> ring, RecordPair& out) con
          .exit_sp = field_at(exit, ExitLayout::kStackPointerAt),
          .return_address = field_at(entry, EntryLayout::kReturnAddressAt),
          .result = field_at(exit, ExitLayout::kResultAt),
-         .length = length + end_length};
+         .length = length + end_length,
+         .registers = entry + EntryLayout::kRegistersAt,
+         .stack = entry + EntryLayout::kStackAt,
+         .out = kind_of(end) == RecordKind::ExitWithOut ? exit + ExitLayout::kOutAt : nullptr};
   return true;
 }
 

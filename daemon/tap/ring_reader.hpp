@@ -28,6 +28,8 @@ struct RecordPair {
   std::uint64_t entry_tsc = 0, exit_tsc = 0;
   std::uint64_t sp = 0, exit_sp = 0, return_address = 0, result = 0;
   std::uint64_t length = 0;  // of both
+  // In the ring, where the program may change them: the words of both records.
+  const std::byte *registers = nullptr, *stack = nullptr, *out = nullptr;  // out: null if the record has none
 };
 
 class RingReader {
@@ -41,7 +43,8 @@ class RingReader {
   // `size`: RingLayout::size.
   explicit RingReader(std::uint64_t size) : size_(size) {}
 
-  // Appends the complete records to `out`, at most `most`. `ring`: the whole ring as it is now (RingLayout::mapped()).
+  // Appends the complete records to `out`, at most `most`; and one more behind an entry, which may be its exit. `ring`:
+  // the whole ring as it is now (RingLayout::mapped()).
   State read(std::span<const std::byte> ring, std::vector<Record>& out, std::size_t most);
   // Copies the next two records, which stay the next ones until pass(). False: read() is to look at them, because they
   // are no such pair, or not complete.

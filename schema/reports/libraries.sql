@@ -1,5 +1,6 @@
 -- Which library called the GPU's functions, how often and how long, and the memory it allocated
--- about: Over all calls: the library is the one that holds the calling instruction. More about memory: fade-query memory-libraries.
+-- about: The library is the one that holds the calling instruction. Calls that --budget only counted are in none of these sums.
+-- about: More about memory: fade-query memory-libraries.
 -- sort: -self_ns
 -- limit: 40
 -- leave: pid functions errors peak_bytes allocated_bytes total_ns

@@ -101,7 +101,9 @@ class Bench {
     for_pairs(reader, [&](const tap::RecordPair& pair) { sink_ = pair.exit_tsc; });
   }
   // As LeafCalls does it. A writer adds the calls up if the sink is its queue.
-  void sums(EventSink& sink, bool as_records) {
+  enum class Function : std::uint32_t { Asks = 1, Copies = 2 };  // without a book, and with one
+  void sums(EventSink& sink, bool as_records, Function function = Function::Asks) {
+    function_ = FunctionId::of(static_cast<std::uint32_t>(function));
     CallBook book(sink, session_clock_, [](Thread&, RemoteAddr) { return RemoteRange{}; });
     tap::RingReader reader(kRing.size);
     Inferior inferior;
@@ -112,14 +114,14 @@ class Bench {
   }
   // Its writer has a thread of its own, and a file.
   enum class Calls : std::uint8_t { None, Summed, Records };
-  void stored(Calls calls) {
+  void stored(Calls calls, Function function = Function::Asks) {
     char folder[] = "/tmp/fade_drain_XXXXXX";
     if (!::mkdtemp(folder)) return;
     EventQueue queue;
     auto writer = store::Writer::open({.path = std::string(folder) + "/r.db", .detail = Detail::Stats}, {}, queue);
     if (!writer || !(*writer)->start()) std::abort();
     announce(queue);
-    if (calls != Calls::None) sums(queue, calls == Calls::Records);
+    if (calls != Calls::None) sums(queue, calls == Calls::Records, function);
     if ((*writer)->finish().calls != (calls == Calls::None ? 0 : kCalls * kRings)) std::abort();
     ::unlink((std::string(folder) + "/r.db").c_str());
     ::rmdir(folder);
@@ -137,10 +139,17 @@ class Bench {
   void take(CallBook& book, Thread& thread, const tap::RecordPair& pair, bool as_records) {
     const std::int64_t entry = book.entry_time(clock_.at(pair.entry_tsc)),
                        exit = std::max(clock_.at(pair.exit_tsc), entry);
-    const SummedLane lane{.thread = 1, .function = 1, .caller = 1, .parent = 0, .flags = kTapped | kReturned};
+    const std::array<std::uint64_t, 6> words{0xd00, 0x500, 4096, 1};
+    const SummedLane lane{
+        .thread = 1, .function = function_, .caller = 1, .parent = 0, .flags = kTapped | kReturned, .words = words};
     if (as_records) {
-      CallRecord record{
-          .entry_ns = entry, .exit_ns = exit, .function = 1, .thread = 1, .caller = 1, .flags = lane.flags};
+      CallRecord record{.entry_ns = entry,
+                        .exit_ns = exit,
+                        .words = words,
+                        .function = function_,
+                        .thread = 1,
+                        .caller = 1,
+                        .flags = lane.flags};
       book.number(thread, record);
       book.complete(record, {});
     } else {
@@ -151,9 +160,10 @@ class Bench {
   static void announce(EventQueue& queue) {
     queue.notice(ProcessStarted{.process = 1, .pid = 100, .exe = "/bin/prog", .command = {"prog"}});
     queue.notice(ThreadStarted{.thread = 1, .process = 1, .tid = 100});
-    for (const auto& probe : probes::built_in_probes())
-      if (probe->symbol == "hipPeekAtLastError")
-        queue.notice(FunctionDefined{1, probe, "/lib/libamdhip64.so.6", 6, {}});
+    for (const auto& [id, symbol] : {std::pair{1u, "hipPeekAtLastError"}, {2u, "hipMemcpy"}})
+      for (const auto& probe : probes::built_in_probes())
+        if (probe->symbol == symbol)
+          queue.notice(FunctionDefined{FunctionId::of(id), probe, "/lib/libamdhip64.so.6", 6, {}});
     queue.notice(CallSiteSeen{.site = 1, .process = 1, .address = 0x400, .library = "/bin/prog"});
   }
 
@@ -161,6 +171,7 @@ class Bench {
   std::vector<std::vector<std::byte>> rings_;
   tap::TscClock clock_{{0, 0}, 0};
   const SessionClock session_clock_;
+  FunctionId function_ = 1;
   double plain_ = 0;
   volatile std::uint64_t sink_ = 0;
 };
@@ -189,4 +200,9 @@ int main(int argc, char** argv) {
       "and the writer's sums", [&] { bench.stored(Calls::Summed); }, empty);
   bench.row(
       "a record of each call, and the writer's sums", [&] { bench.stored(Calls::Records); }, empty);
+  using Function = Bench::Function;
+  bench.row(
+      "copies, and the writer's sums", [&] { bench.stored(Calls::Summed, Function::Copies); }, empty);
+  bench.row(
+      "a record of each copy, and the writer's sums", [&] { bench.stored(Calls::Records, Function::Copies); }, empty);
 }

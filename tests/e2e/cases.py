@@ -33,6 +33,7 @@ CASES = [
     Case("kernels 30", CORE),
     Case("chain", CORE),
     Case("polls 300 2", SHAPES),
+    Case("alike 20", SHAPES),
     Case("nested", CORE, holds=("SELECT count(*) >= 3 FROM calls WHERE parent_id IS NOT NULL",)),
     Case("stack_words 30", CORE, holds=(
         shared_bytes_are("hipLaunchKernel", range(1000, 1030)), shared_bytes_are("hipModuleLaunchKernel", range(2000, 2030)),

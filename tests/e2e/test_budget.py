@@ -38,9 +38,21 @@ def test_reports_say_what_is_missing(build, tmp_path):
     _, database = run(build, "asks 20000000", tmp_path)
     assert database.value("SELECT complete FROM watched WHERE topic = 'calls'") == 0
     assert database.value("SELECT complete FROM watched WHERE topic = 'allocations'") == 1
-    for report in ("top", "calls", "errors"):
+    for report in ("top", "calls", "errors", "libraries", "threads", "categories", "idle", "tree", "flow", "steps", "ranks"):
         told = subprocess.run([build.fade_query, tmp_path / "run.db", report, "--format", "table"], capture_output=True, text=True, check=True)
-        assert "(--budget)" in told.stdout + told.stderr
+        assert "(--budget)" in told.stdout + told.stderr, report
+
+
+def test_sums_without_a_remark_have_the_counted_calls(build, tmp_path):
+    _, database = run(build, "asks 20000000", tmp_path)
+    calls = database.value("SELECT sum(calls) FROM call_stats")
+    assert calls >= 20_000_000
+    assert database.value("SELECT sum(calls) FROM call_rate") == calls
+    assert database.value("SELECT sum(calls) FROM process_use") == calls
+    told = subprocess.run([build.fade_query, tmp_path / "run.db", "processes", "--format", "csv"], capture_output=True, text=True, check=True)
+    assert str(calls) in told.stdout
+    told = subprocess.run([build.fade_query, tmp_path / "run.db", "overhead", "--format", "csv"], capture_output=True, text=True, check=True)
+    assert "20000000" in told.stdout
 
 
 def test_signals_meet_the_function_and_each_call_counts_once(build, tmp_path):

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "probes/catalogue.hpp"
+#include "probes/summed_words.hpp"
 #include "session/harness.hpp"
 
 namespace fade {
@@ -72,6 +73,55 @@ TEST_F(SummedSessionTest, ThreadsAndAForkAreTheSame) {
   EXPECT_EQ(records.status, 0);
   EXPECT_GT(summed.sink.summed, 10'000u);
   EXPECT_EQ(facts_of(records), facts_of(summed));
+  expect_in_order(summed);
+}
+
+// The words that books look at, of each call in turn. Addresses become numbers, in order of their first use.
+class WordsOf {
+ public:
+  explicit WordsOf(const Supervised& ran) {
+    for (const auto& f : ran.sink.all<FunctionDefined>()) probes_[f.function] = f.probe;
+    std::map<CallId, const test::CollectingSink::Call*> in_order;
+    for (const auto& call : ran.sink.calls) in_order[call.record.id] = &call;
+    for (const auto& [id, call] : in_order) add(*call);
+  }
+  std::vector<std::string> all;
+
+ private:
+  void add(const test::CollectingSink::Call& call) {
+    const probes::Probe& probe = *probes_.at(call.record.function);
+    std::string line = probe.symbol;
+    probes::SummedWords::Values values{};
+    const auto words = probes::SummedWords::of(probe);
+    std::array<std::uint64_t, 6> stack{};
+    std::uint64_t out = 0;
+    for_each_piece(call.payload, [&](const PieceHeader& header, std::span<const std::byte> bytes) {
+      std::ranges::copy(bytes, header.kind == PieceKind::Stack ? std::as_writable_bytes(std::span(stack)).data()
+                                                               : std::as_writable_bytes(std::span(&out, 1)).data());
+    });
+    const auto begin = [](const auto& of) { return std::as_bytes(std::span(of)).data(); };
+    if (words &&
+        words->read({begin(call.record.words), begin(stack), std::as_bytes(std::span(&out, 1)).data()}, values))
+      for (std::size_t i = 0; i < words->size(); ++i) line += " " + shown(values[i]);
+    all.push_back(line);
+  }
+  std::string shown(std::uint64_t value) {
+    if (value < std::uint64_t{1} << 40) return std::to_string(value);
+    return "#" + std::to_string(addresses_.try_emplace(value, addresses_.size()).first->second);
+  }
+
+  std::map<FunctionId, probes::ProbePtr> probes_;
+  std::map<std::uint64_t, std::size_t> addresses_;
+};
+
+TEST_F(SummedSessionTest, BooksSeeTheSameWords) {
+  const auto records = run({"alike", "200"}, SummedCalls::Never), summed = run({"alike", "200"}, SummedCalls::All);
+  EXPECT_EQ(records.status, 0);
+  EXPECT_EQ(summed.status, 0);
+  EXPECT_GT(summed.sink.summed, 7000u);
+  const WordsOf expected(records), seen(summed);
+  EXPECT_EQ(expected.all, seen.all);
+  EXPECT_EQ(records.sink.all<KernelNamed>().size(), summed.sink.all<KernelNamed>().size());
   expect_in_order(summed);
 }
 

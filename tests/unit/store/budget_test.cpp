@@ -35,6 +35,8 @@ TEST_F(Budget, CountedCallsAreInTheCountsAndInNoTime) {
               ElementsAre("100|96|4000|1000|100"));
   EXPECT_THAT(rows("SELECT calls, total_ns, avg_ns FROM top"), ElementsAre("100|4000|1000"));
   EXPECT_EQ(value("SELECT sum(calls) FROM call_rate"), "100");
+  EXPECT_EQ(value("SELECT sum(calls) FROM process_use"), "100");
+  EXPECT_EQ(value("SELECT calls FROM caller_stats"), "4");
   EXPECT_EQ(value("SELECT count(*) FROM calls"), "4");
 }
 

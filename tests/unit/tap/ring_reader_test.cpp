@@ -44,6 +44,18 @@ TEST_F(RingTest, RecordsGoOnForManyRounds) {
   }
 }
 
+TEST_F(RingTest, AnEntryIsReadWithTheRecordBehindIt) {
+  exit_at(0, 1);
+  put(place(32), head_word(32, 3, RecordKind::Entry, EntryLayout::size(0)));
+  exit_at(128, 2);
+  exit_at(160, 3);
+  head(192);
+  EXPECT_EQ(read(2), RingReader::State::Read);
+  ASSERT_EQ(records.size(), 3u);
+  EXPECT_EQ(records.back().result, 2u);
+  EXPECT_EQ(reader.position(), 160u);
+}
+
 TEST_F(RingTest, ARecordOfAnEarlierRoundIsNotComplete) {
   for (std::uint64_t i = 0; i < 32; ++i) exit_at(32 * i, i);
   head(1024);
