@@ -13,6 +13,7 @@ struct Row {
 // The first row that fits counts.
 constexpr Row kRows[] = {
     {"hsa_queue_add_write_index_", HsaCall::Packet},
+    {"hsa_queue_destroy", HsaCall::QueueEnd},
     {"hsa_amd_memory_async_copy_rect", HsaCall::RectCopy},
     {"hsa_amd_memory_async_copy", HsaCall::Copy},
     {"hsa_amd_profiling_get_dispatch_time", HsaCall::KernelTime},

@@ -10,6 +10,7 @@ namespace fade::probes {
 enum class HsaCall : std::uint8_t {
   None,          // not a function of hsa.probes
   Packet,        // gives a place in a queue
+  QueueEnd,      // destroys a queue
   Copy,          // starts a copy engine
   RectCopy,      // the same for a box of memory
   KernelTime,    // asks when a packet was worked on
@@ -22,7 +23,7 @@ HsaCall hsa_call(const Probe& probe);
 
 // Indexes of parameters.
 namespace hsa {
-inline constexpr std::size_t kQueue = 0, kCount = 1;                     // Packet
+inline constexpr std::size_t kQueue = 0, kCount = 1;                     // Packet, QueueEnd
 inline constexpr std::size_t kCopySize = 4, kCopySignal = 7;             // Copy
 inline constexpr std::size_t kRectRange = 4, kRectSignal = 9;            // RectCopy
 inline constexpr std::size_t kAgent = 0, kSignal = 1, kKernelTimes = 2;  // KernelTime

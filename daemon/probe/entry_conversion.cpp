@@ -82,13 +82,14 @@ Result<Site> EntryConversion::make_jump(const FunctionEntry& entry, RemoteAddr p
 
 // The far jump is written first. No thread reaches it before the beginning of the slot leads there.
 bool EntryConversion::lead_to(const Site& breakpoint, const Site& jump, Tid stopped) {
-  const auto there = ours_.memory().value<LongWay::Word>(breakpoint.slot);
-  if (!there) return false;
+  const auto first = ours_.memory().value<LongWay::Word>(breakpoint.slot);
+  if (!first) return false;
   const LongWay way{jump.lead, jump.slot};
-  const auto begin = LongWay::begin(std::span(*there).first(jump.lead.length));
+  const auto [at, begin] = LongWay::begin(std::span(*first).first(jump.lead.length));
+  const auto there = ours_.memory().value<LongWay::Word>(breakpoint.slot + at);
   const auto far_jump = way.far_jump(breakpoint.slot);
   return ours_.memory().write(breakpoint.slot + LongWay::kFarJumpAt, bytes_of(far_jump), stopped) &&
-         (begin == *there || ours_.memory().write(breakpoint.slot, bytes_of(begin), stopped));
+         (begin == there || ours_.memory().write(breakpoint.slot + at, bytes_of(begin), stopped));
 }
 
 Result<Site*> EntryConversion::finish(RemoteAddr function, Tid stopped) {

@@ -73,18 +73,27 @@ constexpr auto kBranchForms = [] {
   return out;
 }();
 
+std::optional<std::uint8_t> length_behind_any_lead(Bytes bytes) {
+  if (const auto thunk = thunk_length(bytes)) return thunk;
+  if (const auto jump = table_jump_length(bytes)) return jump;
+  return entry_jump_length(bytes, {.length = 1, .depth = 8});
+}
+
 std::int32_t distance(RemoteAddr from, RemoteAddr to) { return static_cast<std::int32_t>(to.value - from.value); }
 
 }  // namespace
 
 std::optional<EntryLead> entry_lead(Bytes function) {  // the jump is behind this lead: DECISIONS 65
   if (is_endbr64(function)) return EntryLead{.length = kEndbr64.size(), .depth = 0};
+  if (is_table_load(function)) return EntryLead{.length = kTableLoadSize, .depth = 0};
   const auto in = decode_instruction(function);
   if (!in || !is_legacy(*in, function) || in->opcode < 0x50 || in->opcode > 0x57) return std::nullopt;
   return EntryLead{.length = in->length, .depth = 8};
 }
 
 std::optional<std::uint8_t> entry_jump_length(Bytes bytes, EntryLead lead) {
+  if (lead.loads_table()) return table_jump_length(bytes);
+  if (const auto thunk = lead.depth == 0 ? thunk_length(bytes) : std::nullopt) return thunk;
   std::size_t length = 0;
   while (length < kJumpSize) {
     const Bytes rest = bytes.subspan(length);
@@ -133,11 +142,15 @@ std::unordered_set<RemoteAddr> branched_to(Bytes code, RemoteAddr at, const std:
 }
 
 Result<RelocatedInstruction> relocate_entry(Bytes bytes, RemoteAddr site, RemoteAddr slot) {
-  // the caller has checked the instructions before
-  const auto length = entry_jump_length(bytes, {.length = 1, .depth = 8});
+  const auto length = length_behind_any_lead(bytes);  // the caller has checked the instructions before
   if (!length) return fail(fmt::format("no jump has room at {:#x}", site.value));
-  const auto covered = bytes.first(*length);
-  RelocatedInstruction out{.code = {covered.begin(), covered.end()}, .length = *length};
+  RelocatedInstruction out{.code = {}, .length = *length};
+  while (out.code.size() < *length) {
+    const std::size_t at = out.code.size();
+    const auto moved = moved_instruction(bytes.subspan(at), site + at, slot + at);
+    if (!moved) return fail(fmt::format("the slot at {:#x} is too far from {:#x}", slot.value, site.value));
+    std::ranges::copy(*moved, std::back_inserter(out.code));
+  }
   std::ranges::copy(jump_code(slot + *length, site + *length), std::back_inserter(out.code));
   return out;
 }

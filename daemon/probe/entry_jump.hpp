@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "base/remote.hpp"
+#include "probe/entry_thunk.hpp"
 #include "probe/relocate.hpp"
 #include "ptrace/registers.hpp"
 
@@ -20,15 +21,20 @@ constexpr std::array<std::uint8_t, 4> kEndbr64{0xF3, 0x0F, 0x1E, 0xFA};
 constexpr std::uint64_t kJumpSize = 5;
 constexpr std::uint8_t kJumpOpcode = 0xE9;
 
-// The first instruction of a function, an endbr64 or the push of a register, and its change of the stack pointer.
+// The first instruction of a function, and its change of the stack pointer: an endbr64, the push of a register, or the
+// load of a table's address into %rax with which a thunk begins (entry_thunk.hpp).
 struct EntryLead {
   std::uint8_t length = 0, depth = 0;
+
+  // What goes on in front of the jump needs the lead once more, because a tap uses %rax, and takes a push back.
+  bool is_repeated() const { return depth != 0 || loads_table(); }
+  bool loads_table() const { return length == kTableLoadSize; }
 };
 std::optional<EntryLead> entry_lead(std::span<const std::uint8_t> function);
-constexpr std::uint8_t kLeads[] = {1, 2, 4};  // lengths
+constexpr std::array<std::uint8_t, 4> kLeads{1, 2, 4, kTableLoadSize};  // lengths, ascending
 
-// The number of bytes of whole instructions that a jump covers; `bytes` follow the lead. nullopt: the bytes are not a
-// prologue, which moves the stack pointer first and uses only registers and the stack.
+// The number of bytes of whole instructions that a jump covers; `bytes` follow the lead. nullopt: the bytes are neither
+// of a thunk nor of a prologue, which moves the stack pointer first and uses only registers and the stack.
 std::optional<std::uint8_t> entry_jump_length(std::span<const std::uint8_t> bytes, EntryLead lead);
 
 // The offsets of further instructions among the bytes that the jump overwrites, from its first byte. A branch to one of

@@ -3,6 +3,8 @@
 // the instructions that the jump will cover:
 //    0  the first instruction; a short jump to 16
 //   16  the jump to the slot of the entry jump
+// Behind a first instruction of seven bytes a usual slot has its jump, whose distance is a word of its own at 8. There
+// the long way changes that distance, so that it leads to 16.
 // Either part changes in one write of a word, so threads may be in the slot meanwhile. Pure; knows no process.
 #pragma once
 #include <array>
@@ -23,8 +25,12 @@ struct LongWay {
   EntryLead lead;
   RemoteAddr to;  // the slot of the entry jump
 
-  // The words at the beginning of the slot, and at kFarJumpAt. `first`: the first instruction.
-  static Word begin(std::span<const std::uint8_t> first);
+  struct Part {
+    std::uint64_t at = 0;  // in the slot
+    Word word{};
+  };
+  // The word that leads to kFarJumpAt, and the word there. `first`: the first instruction.
+  static Part begin(std::span<const std::uint8_t> first);
   Word far_jump(RemoteAddr slot) const;
   // nullopt: the slot has another content.
   static std::optional<LongWay> in(std::span<const std::uint8_t, kSlotSize> code, RemoteAddr slot);

@@ -119,6 +119,15 @@ void emit(Emitter& out, Form form, const Instruction& in, std::span<const std::u
 
 }  // namespace
 
+std::optional<std::vector<std::uint8_t>> moved_instruction(std::span<const std::uint8_t> bytes, RemoteAddr from,
+                                                           RemoteAddr to) {
+  const auto in = decode_instruction(bytes);
+  if (!in) return std::nullopt;
+  Emitter out(to);
+  out.copy(bytes.first(in->length), *in, from);
+  return out.fits() ? std::optional(out.take()) : std::nullopt;
+}
+
 Result<RelocatedInstruction> relocate(std::span<const std::uint8_t> bytes, RemoteAddr site, RemoteAddr slot) {
   const auto in = decode_instruction(bytes);
   if (!in) return fail(fmt::format("no instruction can be decoded at {:#x}", site.value));

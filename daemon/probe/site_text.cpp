@@ -8,7 +8,7 @@
 namespace fade {
 namespace {
 
-using JumpBytes = std::array<std::uint8_t, kJumpSize>;
+using JumpBytes = SiteText::JumpBytes;
 
 JumpBytes original_text(const Site& site) {
   return {site.original, site.behind[0], site.behind[1], site.behind[2], site.behind[3]};
@@ -46,8 +46,9 @@ bool SiteText::is_of_slot(const Site& site, std::span<const std::uint8_t> bytes)
 bool SiteText::is_of_long_way(const Site& site, std::span<const std::uint8_t> bytes) const {
   const auto code = memory_.value<std::array<std::uint8_t, kSlotSize>>(site.slot);
   const auto way = code ? LongWay::in(*code, site.slot) : std::nullopt;
-  if (!way || site.way != Way::Trap || site.guard != Guard::None || way->lead.length != site.length ||
-      !std::equal(bytes.begin(), bytes.begin() + site.length, code->begin()))
+  const auto first = moved_instruction(bytes, site.address, site.slot);
+  if (!way || !first || site.way != Way::Trap || site.guard != Guard::None || way->lead.length != site.length ||
+      !std::ranges::equal(*first, std::span(*code).first(site.length)))
     return false;
   const auto wanted = relocate_entry(bytes.subspan(site.length), site.address + site.length, way->to);
   std::vector<std::uint8_t> there(wanted ? wanted->code.size() : 0);
@@ -63,7 +64,7 @@ bool SiteText::recover(Site& site) const {
     site.lead.depth = found.depth;
     site.shows_words = found.with_words;
   }
-  const auto moved = memory_.value<JumpBytes>(site.moved());
+  const auto moved = covered_text(site);
   const auto wanted = pad_code(site);
   std::vector<std::uint8_t> pad(wanted.size());
   if (!moved || (*moved)[0] != site.original ||
@@ -76,6 +77,19 @@ bool SiteText::recover(Site& site) const {
     return false;
   std::copy_n(moved->begin() + 1, site.behind.size(), site.behind.begin());
   return true;
+}
+
+// What the slot has, as it stood at the site.
+std::optional<SiteText::JumpBytes> SiteText::covered_text(const Site& site) const {
+  const auto slot = memory_.value<std::array<std::uint8_t, 16>>(site.moved());
+  if (!slot) return std::nullopt;
+  JumpBytes out;
+  std::copy_n(slot->begin(), out.size(), out.begin());
+  if (!site.is_entry_jump()) return out;
+  const auto first = moved_instruction(*slot, site.moved(), site.address);
+  if (!first) return std::nullopt;
+  std::copy_n(first->begin(), std::min(first->size(), out.size()), out.begin());
+  return out;
 }
 
 // Other threads may be about to execute this. Within an aligned word they see either the old bytes or the new bytes.

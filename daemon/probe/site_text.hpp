@@ -16,6 +16,8 @@ namespace fade {
 
 class SiteText {
  public:
+  using JumpBytes = std::array<std::uint8_t, kJumpSize>;
+
   // Both arguments must outlive this object.
   SiteText(const ProcessMemory& memory, const SafetyNet& net) : memory_(memory), net_(net) {}
 
@@ -39,8 +41,9 @@ class SiteText {
   bool is_written_over(const Site& site) const;
 
  private:
+  std::optional<JumpBytes> covered_text(const Site& site) const;
   bool is_of_long_way(const Site& site, std::span<const std::uint8_t> bytes) const;
-  bool write_jump_bytes(const Site& site, std::array<std::uint8_t, kJumpSize> bytes, Tid stopped) const;
+  bool write_jump_bytes(const Site& site, JumpBytes bytes, Tid stopped) const;
 
   const ProcessMemory& memory_;
   const SafetyNet& net_;

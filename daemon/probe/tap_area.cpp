@@ -93,8 +93,8 @@ std::optional<std::size_t> TapArea::free_cell() {
   return std::nullopt;
 }
 
-// The jump in the entry is behind the first instruction. If that is a push, the tap takes it back, and what it calls
-// begins with it.
+// The jump in the entry is behind the first instruction. If that matters to the next one, what the tap calls begins
+// with it. The tap takes a push back.
 Result<std::vector<std::uint8_t>> TapArea::code_of(const Site& site, RemoteAddr at, const tap::Tapped& tapped,
                                                    tap::Stub& stub) const {
   const tap::Surroundings around{data(), TapRings::kLayout.size, traps_};
@@ -103,6 +103,8 @@ Result<std::vector<std::uint8_t>> TapArea::code_of(const Site& site, RemoteAddr 
   if (site.lead.depth != 0) {
     append_code(code, kUndoPush);
     code.resize(16, 0x90);
+  }
+  if (site.lead.is_repeated()) {
     moved = at + code.size() + tap::stub_code(tapped, around, at + code.size(), site.slot).code.size();
   }
   stub = tap::stub_code(tapped, around, at + code.size(), moved);
@@ -110,6 +112,13 @@ Result<std::vector<std::uint8_t>> TapArea::code_of(const Site& site, RemoteAddr 
   stub.code.clear();
   if (code.size() + site.lead.length + kJumpSize > kCellSize) return fail("the code of a tap is too long");
   return code;
+}
+
+std::optional<std::vector<std::uint8_t>> TapArea::moved_lead(const ProcessMemory& memory, RemoteAddr function,
+                                                             EntryLead lead, RemoteAddr to) {
+  std::vector<std::uint8_t> code(lead.length);
+  if (!memory.read_exactly(function, std::as_writable_bytes(std::span(code)))) return std::nullopt;
+  return moved_instruction(code, function, to);
 }
 
 std::optional<std::size_t> TapArea::cell_of(const Site& site, std::uint32_t entry) const {
@@ -130,11 +139,10 @@ Result<std::size_t> TapArea::make_cell(const ProcessMemory& memory, const Site& 
   Cell cell{.entry = entry, .site = site.address, .function = site.address - site.lead.length, .slot = site.slot};
   auto code = code_of(site, at, tapped, cell.stub);
   if (!code) return tl::unexpected(std::move(code.error()));
-  if (site.lead.depth != 0) {
-    std::vector<std::uint8_t> lead(site.lead.length);
-    if (!memory.read_exactly(cell.function, std::as_writable_bytes(std::span(lead))))
-      return fail("the code of a function cannot be read");
-    append_code(*code, lead);
+  if (site.lead.is_repeated()) {
+    const auto lead = moved_lead(memory, cell.function, site.lead, at + code->size());
+    if (!lead) return fail("the first instruction of a function cannot be moved");
+    append_code(*code, *lead);
     append_code(*code, jump_code(at + code->size(), site.slot));
   }
   if (!memory.write(at, std::as_bytes(std::span(*code)), stopped)) return fail("cannot write into the process");

@@ -138,8 +138,11 @@ class TapArea {
   // The first bytes of a pad.
   static bool write_pad(const ProcessMemory& memory, RemoteAddr pad, std::span<const std::uint8_t> first, Tid stopped);
   std::optional<std::uint16_t> free_gate() const;
-  Result<CellGate> make_gate(const ProcessMemory& memory, const Cell& cell, Tid stopped) const;
+  Result<CellGate> make_gate(const ProcessMemory& memory, const Cell& cell, const Site& site, Tid stopped) const;
   bool write_mask(const ProcessMemory& memory, const CellGate& gate, Tid stopped) const;
+  // The first instruction of a function, for another address.
+  static std::optional<std::vector<std::uint8_t>> moved_lead(const ProcessMemory& memory, RemoteAddr function,
+                                                             EntryLead lead, RemoteAddr to);
   std::optional<std::size_t> cell_of(const Site& site, std::uint32_t entry) const;
   Result<std::size_t> make_cell(const ProcessMemory& memory, const Site& site, std::uint32_t entry, tap::Tapped tapped,
                                 Tid stopped);

@@ -13,8 +13,11 @@ std::optional<std::uint16_t> TapArea::free_gate() const {
   return std::nullopt;
 }
 
-// If the jump in the entry is behind a push, the function goes on with it, and the tap takes it back.
-Result<TapArea::CellGate> TapArea::make_gate(const ProcessMemory& memory, const Cell& cell, Tid stopped) const {
+// If the jump in the entry is behind a push, the function goes on with it, and the tap takes it back. A gate uses %rax,
+// so the address of a table that the first instruction has loaded would be lost.
+Result<TapArea::CellGate> TapArea::make_gate(const ProcessMemory& memory, const Cell& cell, const Site& site,
+                                             Tid stopped) const {
+  if (site.lead.loads_table()) return fail("a gate uses the register that its first instruction sets");
   const auto number = free_gate();
   if (!number) return fail("too many functions have a gate");
   const tap::GateWays ways{data(), TapRings::kLayout.size, cell_at(number_of(cell)), cell.slot};
@@ -35,7 +38,7 @@ Result<void> TapArea::set_mask(const ProcessMemory& memory, Cell& cell, const Si
                                Tid stopped) {
   if (!cell.gate && mask == 0) return {};
   if (!cell.gate) {
-    auto made = make_gate(memory, cell, stopped);
+    auto made = make_gate(memory, cell, site, stopped);
     if (!made) return tl::unexpected(std::move(made.error()));
     cell.gate = std::move(*made);
     has_gates_ = true;

@@ -110,6 +110,7 @@ void BreakpointCapture::thread_ended(Thread& thread, bool process_ended) {
 void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registers& registers,
                               std::span<const std::uint64_t> on_stack, std::int64_t now) {
   const Entry& entry = functions_[index];
+  if (entry.needs.hsa == probes::HsaCall::QueueEnd) packets_.queue_ends(thread, RemoteAddr{registers.rdi});
   book_.arrive(thread, index, registers.sp(), on_stack, thread.memory());
   if (!is_recorded(entry) && !entry.needs.always()) return;
   OpenCall call{.sp = registers.sp(), .entry = index};

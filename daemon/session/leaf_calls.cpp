@@ -5,6 +5,9 @@
 #include <limits>
 #include <span>
 
+#include "probes/call_facts.hpp"
+#include "session/tappable.hpp"
+
 namespace fade {
 
 namespace {
@@ -40,7 +43,7 @@ LeafCalls::Known& LeafCalls::known(const Thread& thread, std::uint16_t number) {
   known = {.round = round_, .program = program, .number = number};
   TapArea* const area = thread.space().taps();
   TapArea::Cell* const cell = area ? area->numbered(number) : nullptr;
-  if (!cell || functions_[cell->entry].needs.device || functions_[cell->entry].needs.hsa == probes::HsaCall::Packet)
+  if (!cell || functions_[cell->entry].needs.device || functions_[cell->entry].needs.hsa != probes::HsaCall::None)
     return known;
   known.cell = cell;
   known.entry = &functions_[cell->entry];
@@ -229,8 +232,8 @@ void append_tap_pieces(std::vector<std::byte>& payload, const Entry& function, c
     append_piece(payload, {.kind = PieceKind::Stack}, std::as_bytes(std::span(record.stack).first(words)));
   if (record.kind != tap::RecordKind::ExitWithOut) return;
   const std::uint8_t index = function.needs.outs.front();
-  const std::size_t size = function.probe->parameters[index].pointee.size;
-  append_piece(payload, {.kind = PieceKind::Out, .param = index}, std::as_bytes(std::span(&record.out, 1)).first(size));
+  const std::size_t size = out_size(function.probe->parameters[index]);
+  append_piece(payload, {.kind = PieceKind::Out, .param = index}, std::as_bytes(std::span(record.out)).first(size));
 }
 
 }  // namespace fade

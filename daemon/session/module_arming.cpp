@@ -19,6 +19,12 @@ std::uint64_t up_to_next(const std::vector<elf::DynamicSymbol>& functions, std::
   return (next == functions.end() ? offset + kSlotSize : next->offset) - offset;
 }
 
+// HSA has no role: a program that has only this library uses no GPU.
+bool tells_gpu_times(const std::vector<NamedCode>& wanted) {
+  return std::ranges::any_of(
+      wanted, [](const NamedCode& code) { return probes::hsa_call(*code.probe) != probes::HsaCall::None; });
+}
+
 // True if no thread can have executed anything of a module that the loader has just told of: the only one stands in the
 // loader, or the loader has yet to make it usable.
 bool is_untouched(const Inferior& inferior, const elf::DynamicImage& image, const ModuleFacts& module) {
@@ -118,7 +124,7 @@ std::vector<WatchedFunction> ModuleArming::code_of_wanted(const AddressSpace& sp
   const auto branches =
       may_jump ? branches_behind_entries(space, image, functions, text) : std::unordered_set<RemoteAddr>();
   const auto is_branched_to = [&](RemoteAddr function) {  // wherever in it the jump would be
-    for (std::uint64_t i = 1; i < kEndbr64.size() + kJumpSize; ++i)
+    for (std::uint64_t i = 1; i < kLeads.back() + kJumpSize; ++i)
       if (branches.contains(function + i)) return true;
     return false;
   };
@@ -141,7 +147,7 @@ std::uint32_t ModuleArming::arm_all(Inferior& inferior, Tid stopped, const elf::
   const std::vector<NamedCode> wanted =
       code_of(functions, [&](const std::string& name) { return wishes_.probe_for(name, module); });
   const bool has_run = !is_untouched(inferior, image, module);
-  const bool may_jump = !module.role.empty() && (!has_run || engines_.want_jumps());
+  const bool may_jump = (!module.role.empty() || tells_gpu_times(wanted)) && (!has_run || engines_.want_jumps());
   auto watched = code_of_wanted(inferior.space(), image, functions, wanted, may_jump, has_run);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const NamedCode& code = wanted[i];

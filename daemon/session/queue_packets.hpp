@@ -1,7 +1,7 @@
 // The packets that calls put into queues of a GPU. A function of HSA gives a place in a queue, and the packet is
 // written there after that call. So the call waits here until its packet is written: until a later call of the same
-// thread has ended, or until any thread asks when the packet was worked on. It is completed with the packet, or without
-// if the packet was overwritten meanwhile. Tracing thread only.
+// thread has ended that is no question for a time, or until any thread asks when the packet was worked on. It is
+// completed with the packet, or without if the packet was overwritten meanwhile. Tracing thread only.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -9,6 +9,7 @@
 #include "session/call_book.hpp"
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
+#include "session/queue_reader.hpp"
 
 namespace fade {
 
@@ -19,6 +20,11 @@ class QueuePackets {
   // A call has ended and is about to be completed. Completes the calls before it if their packets are written by now.
   // True: `call` was taken, because its own packet is not written yet.
   bool take(Thread& thread, const Entry& entry, OpenCall& call);
+  // Calls that end from now on have ended before: they are read out of rings (QueueReader).
+  void begin_round() { reader_.begin_round(); }
+  void end_round() { reader_.end_round(); }
+  // The thread is about to destroy the queue. All that was put there is written.
+  void queue_ends(const Thread& thread, RemoteAddr queue);
   // The thread makes no further calls.
   void thread_ended(const Thread& thread) { complete(thread.id); }
 
@@ -30,9 +36,13 @@ class QueuePackets {
 
   void complete(ThreadId thread);
   void complete(const Thread& thread, OpenCall call);
+  // Completes the calls of all threads of that program that `is_ready` accepts.
+  template <class IsReady>
+  void complete_if(const Program* program, const IsReady& is_ready);
   void complete_with(const Thread& asking, std::uint64_t signal);
 
   CallBook& book_;
+  QueueReader reader_;
   std::unordered_map<ThreadId, Waiting> waiting_;
 };
 

@@ -134,6 +134,7 @@ std::vector<Inferior*> TapRecords::drain() {
   std::erase_if(heap, [](Source& source) { return !source.refill(); });
   std::make_heap(heap.begin(), heap.end());
   leaves_.begin();
+  packets_.begin_round();
   while (!heap.empty() && heap.front().record().tsc <= until) {
     std::pop_heap(heap.begin(), heap.end());
     Source& first = heap.back();
@@ -145,6 +146,7 @@ std::vector<Inferior*> TapRecords::drain() {
     if (first.refill()) std::push_heap(heap.begin(), heap.end());
     else heap.pop_back();
   }
+  packets_.end_round();
   return spoiled;
 }
 

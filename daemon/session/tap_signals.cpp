@@ -8,6 +8,7 @@
 #include "ptrace/tracee.hpp"
 #include "session/tap_capture.hpp"
 #include "session/tap_place.hpp"
+#include "session/tappable.hpp"
 
 namespace fade {
 
@@ -45,8 +46,8 @@ void TapCapture::end_early(const TapPlace& place, Thread& thread, TapThread& rin
     const Entry& entry = functions_[place.cell.entry];
     tap::Record record{.kind = tap::RecordKind::Exit, .tsc = __rdtsc(), .sp = place.sp.value, .result = place.own.rax};
     if (!entry.needs.outs.empty() && place.out && !entry.probe->failed(record.result)) {
-      const std::size_t size = entry.probe->parameters[entry.needs.outs.front()].pointee.size;
-      const auto value = std::as_writable_bytes(std::span(&record.out, 1)).first(size);
+      const std::size_t size = out_size(entry.probe->parameters[entry.needs.outs.front()]);
+      const auto value = std::as_writable_bytes(std::span(record.out)).first(size);
       if (thread.memory().read(place.out, value) == size) record.kind = tap::RecordKind::ExitWithOut;
     }
     records_.left(thread, ring, record, place.cell);

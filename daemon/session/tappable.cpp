@@ -12,8 +12,9 @@ using probes::Probe;
 bool has_known_failures(const Probe& probe) { return !probe.has_success || probe.result.size == 4; }
 
 bool is_small_out(const Parameter& parameter) {
-  return parameter.at.where == probes::Location::Where::Integer && parameter.length_param < 0 && parameter.count == 1 &&
-         (parameter.pointee.size == 4 || parameter.pointee.size == 8);
+  const std::size_t size = out_size(parameter);
+  return parameter.at.where == probes::Location::Where::Integer && parameter.length_param < 0 &&
+         (size == 4 || size == 8 || size == tap::ExitLayout::kMostOut);
 }
 
 bool has_small_outs(const Needs& needs, const Probe& probe) {
@@ -36,8 +37,13 @@ const char* needs_a_stop(const Needs& needs) {
   return needs.table || needs.resolver ? "it returns functions, which are read at its stop" : nullptr;
 }
 
-// Null: unless the bookkeeping of its calls reads memory, or its prototype is the user's own.
+// Null: unless the bookkeeping of its calls reads memory, its prototype is the user's own, or a question chooses the
+// size of its answer. Such an answer may be smaller than what a tap reads.
 const char* is_left_to_breakpoints(const Probe& probe) {
+  const probes::HsaCall hsa = probes::hsa_call(probe);
+  if (hsa == probes::HsaCall::SymbolInfo || hsa == probes::HsaCall::SystemInfo)
+    return "the size of its answer depends on its question";
+  if (hsa == probes::HsaCall::QueueEnd) return "packets are read at its stop, before they go";
   if (probe.api == "user") return "it is a function of the user's own";
   const bool is_left = probe.kind == probes::Kind::Graph || probe.kind == probes::Kind::GetFunction;
   return is_left ? "it belongs to graphs or handles of kernels, which are followed at its stop" : nullptr;
@@ -57,7 +63,7 @@ const char* why_not_tappable(const Needs& needs, const Probe& probe) {
 bool may_be_left_out(const Probe& probe) {
   using probes::Kind;
   constexpr std::int64_t kNotReady = 600;  // of HIP and CUDA
-  if (probe.memory_action() != probes::MemoryAction()) return false;
+  if (probe.memory_action() != probes::MemoryAction() || probes::hsa_call(probe) != probes::HsaCall::None) return false;
   if (probe.kind == Kind::DeviceQuery || probe.kind == Kind::GetDevice || probe.kind == Kind::Error) return true;
   if (probe.kind != Kind::Event && probe.kind != Kind::Other) return false;
   return probe.hot || std::ranges::find(probe.not_failures, kNotReady) != probe.not_failures.end();
@@ -69,8 +75,10 @@ tap::Tapped tapped(const Needs& needs, const Probe& probe) {
   if (!probe.not_failures.empty()) out.expected = static_cast<std::uint32_t>(probe.not_failures.front());
   if (needs.outs.empty()) return out;
   const Parameter& parameter = probe.parameters[needs.outs.front()];
-  out.out = tap::Tapped::Out{parameter.at.first, static_cast<std::uint8_t>(parameter.pointee.size)};
+  out.out = tap::Tapped::Out{parameter.at.first, static_cast<std::uint8_t>(out_size(parameter))};
   return out;
 }
+
+std::size_t out_size(const Parameter& parameter) { return parameter.pointee.size * parameter.count; }
 
 }  // namespace fade

@@ -14,6 +14,8 @@ constexpr std::size_t kMostSignals = 200'000, kMostOuters = 200'000, kMostThread
 constexpr std::size_t kMostOpen = 4'096;  // of one signal
 // The clocks of GPU and host are compared now and then by the driver, and drift in between.
 constexpr std::int64_t kClockError = 1'000'000;
+// A call of a tap is no earlier than the calls before it. If fade was busy, it has a later time than it had.
+constexpr std::int64_t kLate = 100'000'000;
 
 std::int64_t boot_ns_of(sqlite::Db& db, SessionRow session) {
   return db.integer("SELECT boot_ns FROM session_ WHERE id = " + std::to_string(session.value())).value_or(0);
@@ -30,7 +32,7 @@ GpuBook::GpuBook(sqlite::Db& db, Failure& failure, SessionRow session, BatchTabl
       sums_(db, failure),
       timeline_(db, failure),
       call_sums_(db, failure),
-      count_(db, failure, "INSERT OR REPLACE INTO gpu_count_ VALUES (?,?,?,?,?,?)") {}
+      count_(db, failure, "INSERT OR REPLACE INTO gpu_count_ VALUES (?,?,?,?,?,?,?)") {}
 
 std::size_t GpuBook::Hash::operator()(const Key& key) const {
   const std::uint64_t h = (key.signal ^ std::uint64_t{key.process.value()} << 48) * 0x9E3779B97F4A7C15u;
@@ -53,13 +55,14 @@ std::optional<GpuSpan> GpuBook::session_time(const Told& told) const {
 
 void GpuBook::work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal) {
   if (work->kind != GpuKind::Barrier) ++counts_[work->process].seen;
+  if (work->kind != GpuKind::Barrier && work->outer == 0) ++counts_[work->process].uncalled;
   process_rows_[work->process_id] = work->process;
   work->has_outer = work->outer == 0;
   make_room();
   if (!work->has_outer) by_outer_[work->outer].push_back(work);
   if (signal == 0) return;
   Signal& known = signals_[{work->process_id, signal}];
-  const auto early = std::ranges::find_if(known.early, [&](const Early& e) { return e.told.asked > work->at; });
+  const auto early = std::ranges::find_if(known.early, [&](const Early& e) { return e.told.asking > work->placing; });
   if (early == known.early.end()) {
     if (known.open.size() >= kMostOpen) known.open.clear();
     return known.open.push_back(work);
@@ -70,15 +73,22 @@ void GpuBook::work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal) {
   finish(*work, time);
 }
 
+// HIP asks for the times of few barriers. It uses the signals of the others again, perhaps for a packet that was not
+// read.
+bool GpuBook::may_be_of(const Told& told, GpuSpan time, const GpuWork& work) const {
+  if (work.placing > told.asking || time.start <= work.at - kLate) return false;
+  const auto unread = work.kind == GpuKind::Barrier ? unread_.find(told.process_id) : unread_.end();
+  return unread == unread_.end() || unread->second < work.placing;
+}
+
 void GpuBook::told(const Told& told) {
   const auto time = session_time(told);
   if (!time) return void(++counts_[told.process].untold);
   make_room();
   Signal& known = signals_[{told.process_id, told.signal}];
   if (is_same_span(known.last, *time)) return;
-  const auto newest = std::ranges::find_if(known.open.rbegin(), known.open.rend(), [&](const auto& work) {
-    return work->at < told.asked && time->start > work->at - kClockError;
-  });
+  const auto newest = std::ranges::find_if(known.open.rbegin(), known.open.rend(),
+                                           [&](const auto& work) { return may_be_of(told, *time, *work); });
   if (newest == known.open.rend()) return known.early.push_back({told, *time});
   const std::shared_ptr<GpuWork> work = *newest;
   known.open.erase(known.open.begin(), newest.base());  // the time of earlier work was not asked for
@@ -169,6 +179,7 @@ void GpuBook::drop_outers() {
 void GpuBook::end_process(ProcessId process) {
   kernels_.end_process(process);
   frequencies_.erase(process);
+  unread_.erase(process);
   std::erase_if(signals_, [&](const auto& item) {
     if (item.first.process != process) return false;
     for (const Early& early : item.second.early) write_untied(early);
@@ -189,7 +200,7 @@ void GpuBook::flush() {
   for (const auto& [process, count] : counts_) {
     Count& written = counts_written_[process];
     if (written == count) continue;
-    count_(process, count.seen, count.timed, count.unread, count.untied, count.untold);
+    count_(process, count.seen, count.timed, count.unread, count.untied, count.untold, count.uncalled);
     written = count;
   }
 }

@@ -27,8 +27,9 @@ struct GpuSpan {
 struct GpuWork {  // one row of gpu_work_, and the state until it is written
   ProcessId process_id = 0;
   ProcessRow process = 0;
-  CallId outer = 0;  // the call that it was put to run in; 0: not known
-  CallRow call = 0;  // its row
+  CallId placing = 0;  // the call that gave its place; ids are in order of entry, and times may be equal
+  CallId outer = 0;    // the call that it was put to run in; 0: not known
+  CallRow call = 0;    // its row
   ThreadRow thread = 0;
   std::int64_t at = 0;  // when its place was given, or the copy began
   GpuKind kind = GpuKind::Kernel;
@@ -60,6 +61,7 @@ class GpuBook {
   void work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal);
   // The runtime asked at `asked` and was told `start` and `end` in its own clock.
   struct Told {
+    CallId asking = 0;  // the question
     ProcessId process_id = 0;
     ProcessRow process = 0;
     ThreadRow thread = 0;
@@ -68,8 +70,11 @@ class GpuBook {
     GpuKind kind = GpuKind::Kernel;
   };
   void told(const Told& told);
-  // The packet was overwritten before it was read.
-  void unread(ProcessRow process) { ++counts_[process].unread; }
+  // The packet of a place that the call `placing` gave was overwritten before it was read.
+  void unread(ProcessId process_id, ProcessRow process, CallId placing) {
+    ++counts_[process].unread;
+    unread_[process_id] = placing;
+  }
 
   bool waits_for(CallId outer) const { return !by_outer_.empty() && by_outer_.contains(outer); }
   // The work that was put to run in that call; it is the caller's to complete, then goes to outer_known().
@@ -110,11 +115,12 @@ class GpuBook {
     GpuSpan last;  // the runtime may ask twice
   };
   struct Count {
-    std::uint64_t seen = 0, timed = 0, unread = 0, untied = 0, untold = 0;
+    std::uint64_t seen = 0, timed = 0, unread = 0, untied = 0, untold = 0, uncalled = 0;
     bool operator==(const Count&) const = default;
   };
 
   std::optional<GpuSpan> session_time(const Told& told) const;
+  bool may_be_of(const Told& told, GpuSpan time, const GpuWork& work) const;
   void finish(GpuWork& work, GpuSpan time);
   void write(const GpuWork& work);
   void add_up(const GpuWork& work);
@@ -133,6 +139,7 @@ class GpuBook {
   std::unordered_map<CallId, std::vector<std::shared_ptr<GpuWork>>> by_outer_;
   std::unordered_map<ProcessId, std::uint64_t> frequencies_;
   std::unordered_map<ProcessId, ProcessRow> process_rows_;
+  std::unordered_map<ProcessId, CallId> unread_;  // the last such call
   std::unordered_map<ThreadRow, std::int64_t> placed_;
   std::unordered_map<ProcessRow, Count> counts_, counts_written_;
   bool has_rows_ = true, is_watched_ = false;

@@ -56,7 +56,8 @@ void GpuRecorder::record(RecordedCall& call) {
   const bool is_packet = call.function.hsa == HsaCall::Packet;
   if (!call.returned || (!is_packet && call.result != 0)) return;
   switch (call.function.hsa) {
-    case HsaCall::None: return;
+    case HsaCall::None:
+    case HsaCall::QueueEnd: return;
     case HsaCall::Packet: return packets(call);
     case HsaCall::Copy: return copy(call, capped(argument_of(call, hsa::kCopySize)), hsa::kCopySignal);
     case HsaCall::RectCopy: {
@@ -76,6 +77,7 @@ std::shared_ptr<GpuWork> GpuRecorder::new_work(const RecordedCall& call, GpuKind
   auto out = std::make_shared<GpuWork>();
   out->process_id = call.process_id();
   out->process = call.process;
+  out->placing = call.record.id;
   out->outer = call.record.parent;
   out->call = books_.directory.call_row(call.record.parent);
   out->thread = call.thread.row;
@@ -86,7 +88,7 @@ std::shared_ptr<GpuWork> GpuRecorder::new_work(const RecordedCall& call, GpuKind
 
 void GpuRecorder::packets(const RecordedCall& call) {
   auto bytes = bytes_given(call, hsa::kQueue);
-  if (bytes.empty()) return books_.gpu.unread(call.process);
+  if (bytes.empty()) return books_.gpu.unread(call.process_id(), call.process, call.record.id);
   for (; bytes.size() >= hsa::kPacketSize; bytes = bytes.subspan(hsa::kPacketSize))
     packet(call, bytes.first(hsa::kPacketSize));
 }
@@ -114,7 +116,8 @@ void GpuRecorder::copy(const RecordedCall& call, std::int64_t bytes, std::size_t
 
 void GpuRecorder::told(const RecordedCall& call, std::size_t signal, std::size_t times, GpuKind kind) {
   const auto bytes = bytes_given(call, times);
-  books_.gpu.told({.process_id = call.process_id(),
+  books_.gpu.told({.asking = call.record.id,
+                   .process_id = call.process_id(),
                    .process = call.process,
                    .thread = call.thread.row,
                    .signal = argument_of(call, signal),

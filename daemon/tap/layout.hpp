@@ -72,6 +72,8 @@ struct EntryLayout {
 struct ExitLayout {
   static constexpr std::int32_t kWordAt = 0, kTscAt = 8, kStackPointerAt = 16, kResultAt = 24, kOutAt = 32;
   static constexpr std::uint64_t kSize = 32, kSizeWithOut = 64;
+  static constexpr std::size_t kMostOut = 16;  // bytes
+  static_assert(kOutAt + kMostOut <= kSizeWithOut);
 };
 
 }  // namespace fade::tap

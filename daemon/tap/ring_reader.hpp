@@ -19,7 +19,8 @@ struct Record {
   std::uint64_t return_address = 0;  // of an entry
   std::array<std::uint64_t, 6> registers{};
   std::array<std::uint64_t, EntryLayout::kMostStackWords> stack{};
-  std::uint64_t result = 0, out = 0;  // of an exit
+  std::uint64_t result = 0;  // of an exit
+  std::array<std::uint64_t, ExitLayout::kMostOut / 8> out{};
 };
 
 // Two records that follow each other: the entry of a call, and the exit of a call of the same function.

@@ -200,17 +200,25 @@ class Writer {
       code_.compare32(cx, static_cast<std::int32_t>(*function_.success));
       code_.jump(Condition::NotEqual, without);
     }
+    copy_out();
+    make_word(RecordKind::ExitWithOut, size);
+    code_.jump(written);
+    code_.place(without);
+    make_word(RecordKind::Exit, size);
+    code_.place(written);
+  }
+
+  void copy_out() {
+    if (function_.out->size == ExitLayout::kMostOut) {
+      code_.load(r11, si, 8);
+      code_.store(r10, ExitLayout::kOutAt + 8, r11);
+    }
     if (function_.out->size == 4) {
       code_.load32(si, si, 0);
     } else {
       code_.load(si, si, 0);
     }
     code_.store(r10, ExitLayout::kOutAt, si);
-    make_word(RecordKind::ExitWithOut, size);
-    code_.jump(written);
-    code_.place(without);
-    make_word(RecordKind::Exit, size);
-    code_.place(written);
   }
 
   void ask_if_failed(Label done) {

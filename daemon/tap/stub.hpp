@@ -40,7 +40,7 @@ struct Tapped {
   bool asks_for_sites = true;             // a call from a new call site asks the tracer
   std::optional<std::uint32_t> success;   // a 32-bit result that is no failure; nullopt: the result is never one
   std::optional<std::uint32_t> expected;  // another result that asks nothing, e.g. hipErrorNotReady
-  // An out-parameter: its value after success goes into the record. `size` is 4 or 8.
+  // An out-parameter: its value after success goes into the record. `size` is 4, 8 or ExitLayout::kMostOut.
   struct Out {
     std::uint8_t parameter = 0;  // 0 to 5
     std::uint8_t size = 8;

@@ -62,6 +62,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_coverage', 'unread', 'integer', '', 'packets that were overwritten before fade read them'),
 ('gpu_coverage', 'untied', 'integer', '', 'times of no work that was seen; they are in gpu_work without a call'),
 ('gpu_coverage', 'untold', 'integer', '', 'answers of the runtime that were no time'),
+('gpu_coverage', 'uncalled', 'integer', '', 'of seen, those that no recorded call put to run: a thread of the runtime did'),
 ('gpu_busy', '', '', '', 
  'How busy a device was between its first and its last work, without counting a moment twice'),
 ('gpu_busy', 'session', 'integer', '', 'sessions.id'),

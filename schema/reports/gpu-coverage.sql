@@ -13,6 +13,7 @@
 -- column: unread    count  packets that were overwritten before fade read them
 -- column: untied    count  times that belong to no work that was seen
 -- column: untold    count  answers of the runtime that were no time
-SELECT pid, launches, seen, timed, untimed, unread, untied, untold
+-- column: uncalled  count  of seen, put to run by no call that was recorded
+SELECT pid, launches, seen, timed, untimed, unread, untied, untold, uncalled
 FROM gpu_coverage
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */

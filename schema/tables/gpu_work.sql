@@ -27,10 +27,11 @@ CREATE TABLE gpu_second_ (
   PRIMARY KEY (process, kind, kernel, device, sec)) STRICT, WITHOUT ROWID;
 
 -- seen: kernels, copies and fills that were put to run; timed: of these, with a time; unread: packets that were
--- overwritten before fade read them; untied: times without a call; untold: answers that were no time.
+-- overwritten before fade read them; untied: times without a call; untold: answers that were no time; uncalled: seen,
+-- and put to run in no call that is recorded.
 CREATE TABLE gpu_count_ (
   process INTEGER PRIMARY KEY, seen INTEGER NOT NULL, timed INTEGER NOT NULL, unread INTEGER NOT NULL,
-  untied INTEGER NOT NULL, untold INTEGER NOT NULL) STRICT;
+  untied INTEGER NOT NULL, untold INTEGER NOT NULL, uncalled INTEGER NOT NULL) STRICT;
 
 -- From the first to the last work on a device, without counting a moment twice: busy with any work, with kernels or
 -- fills, with copies. All three are of the union over queues, so copies + kernels - busy is the time of copies beneath

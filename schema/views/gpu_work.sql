@@ -46,7 +46,7 @@ LEFT JOIN device_ d ON d.id = g.device;
 CREATE VIEW gpu_coverage AS
 SELECT p.session, p.id AS process_id, p.pid,
        (SELECT coalesce(sum(u.launches), 0) FROM process_use_ u WHERE u.process = p.id) AS launches, c.seen, c.timed,
-       c.seen - c.timed AS untimed, c.unread, c.untied, c.untold
+       c.seen - c.timed AS untimed, c.unread, c.untied, c.untold, c.uncalled
 FROM gpu_count_ c
 JOIN process_ p ON p.id = c.process;
 

@@ -1,5 +1,20 @@
 // A stand-in for libhsa-runtime64. Its GPU works on a packet when the doorbell rings, and computes nothing. Work of a
-// queue follows one another; how long it takes depends on its number alone.
+// queue follows one another; how long it takes depends on its number alone. What the library exports are thunks
+// (hsa_entries.S), as in AMD's: they hand on to these functions through a table.
+#define HSA_BODY(name) standin_body_of_##name
+#define hsa_system_get_info HSA_BODY(hsa_system_get_info)
+#define hsa_queue_create HSA_BODY(hsa_queue_create)
+#define hsa_queue_destroy HSA_BODY(hsa_queue_destroy)
+#define hsa_queue_add_write_index_screlease HSA_BODY(hsa_queue_add_write_index_screlease)
+#define hsa_signal_store_screlease HSA_BODY(hsa_signal_store_screlease)
+#define hsa_amd_memory_async_copy HSA_BODY(hsa_amd_memory_async_copy)
+#define hsa_amd_memory_async_copy_on_engine HSA_BODY(hsa_amd_memory_async_copy_on_engine)
+#define hsa_amd_profiling_set_profiler_enabled HSA_BODY(hsa_amd_profiling_set_profiler_enabled)
+#define hsa_amd_profiling_async_copy_enable HSA_BODY(hsa_amd_profiling_async_copy_enable)
+#define hsa_amd_profiling_get_dispatch_time HSA_BODY(hsa_amd_profiling_get_dispatch_time)
+#define hsa_amd_profiling_get_async_copy_time HSA_BODY(hsa_amd_profiling_get_async_copy_time)
+#define hsa_executable_get_symbol_by_name HSA_BODY(hsa_executable_get_symbol_by_name)
+#define hsa_executable_symbol_get_info HSA_BODY(hsa_executable_symbol_get_info)
 #include "hsa.h"
 
 #include <pthread.h>
@@ -51,6 +66,14 @@ int hsa_queue_create(uint64_t agent, uint32_t size, struct hsa_queue** out) {
   return 0;
 }
 
+int hsa_queue_destroy(struct hsa_queue* queue) {
+  memset(queue->base, 0xFF, queue->size * sizeof(struct hsa_packet));
+  free(queue->base);
+  memset(queue, 0, sizeof *queue);
+  free(queue);
+  return 0;
+}
+
 uint64_t hsa_queue_add_write_index_screlease(struct hsa_queue* queue, uint64_t value) {
   return __atomic_fetch_add(&queue->write_index, value, __ATOMIC_RELEASE);
 }
@@ -69,6 +92,13 @@ int hsa_amd_memory_async_copy(void* to, uint64_t to_agent, const void* from, uin
   memmove(to, from, bytes);
   work(0, (struct hsa_signal*)signal);
   return 0;
+}
+
+int hsa_amd_memory_async_copy_on_engine(void* to, uint64_t to_agent, const void* from, uint64_t from_agent,
+                                        size_t bytes, uint32_t n, const uint64_t* needs, uint64_t signal, int engine,
+                                        bool by_sdma) {
+  return engine == 1 && by_sdma ? hsa_amd_memory_async_copy(to, to_agent, from, from_agent, bytes, n, needs, signal)
+                                : 1;
 }
 
 int hsa_amd_profiling_set_profiler_enabled(struct hsa_queue* queue, int enable) {

@@ -1,6 +1,7 @@
 // The part of HSA that the stand-in runtime uses: queues with AQL packets, signals, kernel objects, and the times of
 // work. Laid out as AMD's runtime does.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,10 +37,14 @@ enum { hsa_invalid = 1, hsa_kernel_dispatch = 2, hsa_barrier_and = 3, hsa_kernel
 
 int hsa_system_get_info(int attribute, uint64_t* value);
 int hsa_queue_create(uint64_t agent, uint32_t size, struct hsa_queue** out);
+int hsa_queue_destroy(struct hsa_queue* queue);
 uint64_t hsa_queue_add_write_index_screlease(struct hsa_queue* queue, uint64_t value);
 void hsa_signal_store_screlease(uint64_t signal, int64_t value);
 int hsa_amd_memory_async_copy(void* to, uint64_t to_agent, const void* from, uint64_t from_agent, size_t bytes,
                               uint32_t n, const uint64_t* needs, uint64_t signal);
+int hsa_amd_memory_async_copy_on_engine(void* to, uint64_t to_agent, const void* from, uint64_t from_agent,
+                                        size_t bytes, uint32_t n, const uint64_t* needs, uint64_t signal, int engine,
+                                        bool by_sdma);
 int hsa_amd_profiling_set_profiler_enabled(struct hsa_queue* queue, int enable);
 int hsa_amd_profiling_async_copy_enable(int enable);
 int hsa_amd_profiling_get_dispatch_time(uint64_t agent, uint64_t signal, uint64_t* times);

@@ -19,7 +19,7 @@ using testing::StartsWith;
 
 // Device 0 of process 1 was used for 2 s, 1.2 s of them busy; 0.1 s of copies without a kernel.
 constexpr char kDevice[] =
-    "INSERT INTO gpu_count_ VALUES (1, 1000, 990, 5, 0, 0);"
+    "INSERT INTO gpu_count_ VALUES (1, 1000, 990, 5, 0, 0, 0);"
     "INSERT INTO gpu_span_ VALUES (1, 1, 0, 2000000000, 1200000000, 1100000000, 300000000, 990, 50000, 0);";
 
 class GpuFindings : public testing::Test {

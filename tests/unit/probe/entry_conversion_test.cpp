@@ -23,10 +23,12 @@ using test::Waiting;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-constexpr test::Function kConverted[] = {fade_entry_5, fade_entry_7, fade_entry_8};
-constexpr std::uint64_t kLead[] = {1, 4, 2};
-constexpr std::uint8_t kDepth[] = {8, 0, 8};
-constexpr int kCount = 3;
+constexpr test::Function kConverted[] = {fade_entry_5,     fade_entry_7,          fade_entry_8,
+                                         fade_entry_thunk, fade_entry_bare_thunk, fade_entry_far_thunk};
+constexpr std::uint64_t kLead[] = {1, 4, 2, 4, 7, 7};
+constexpr std::uint8_t kDepth[] = {8, 0, 8, 0, 0, 0};
+constexpr long kAdded[] = {5, 7, 8, 9, 9, 9};
+constexpr int kCount = 6;
 
 RemoteAddr entry_of(int i) { return address_of(kConverted[i]); }
 
@@ -69,7 +71,8 @@ void write_int3s(const AddressSpace& space, Tid stopped) {
 
 int call_rounds(long rounds) {
   for (long n = 0; n < rounds; ++n)
-    if (fade_entry_5(n) != n + 5 || fade_entry_7(n) != n + 7 || fade_entry_8(n) != n + 8) return 1;
+    for (int i = 0; i < kCount; ++i)
+      if (kConverted[i](n) != n + kAdded[i]) return 1;
   return 33;
 }
 

@@ -63,6 +63,44 @@ TEST(EntryJump, TheFirstInstructionIsAnEndbr64OrAPush) {
   EXPECT_EQ(entry_jump_length(frame, {.length = 4, .depth = 0}), std::nullopt);
 }
 
+// As AMD's HSA has them in Debian 12, and from Debian 13 on.
+TEST(EntryJump, HasRoomInAThunk) {
+  EXPECT_EQ(length_of({0x48, 0x8B, 0x05, 1, 0, 0, 0, 0xFF, 0xA0, 0xD0, 0, 0, 0}),
+            7);                                                                     // mov 1(rip), rax; jmp *0xd0(rax)
+  EXPECT_EQ(length_of({0x48, 0x8B, 0x05, 1, 0, 0, 0, 0xFF, 0x60, 0x30}), 7);        // mov 1(rip), rax; jmp *0x30(rax)
+  EXPECT_EQ(length_of({0x0F, 0xB6, 0x44, 0x24, 0x20, 0x89, 0x44, 0x24, 0x20}), 5);  // movzbl 32(rsp), eax and back
+  EXPECT_EQ(length_of({0x0F, 0xB6, 0x44, 0x24, 0x20, 0x89, 0x44, 0x24, 0x28}), std::nullopt);     // and elsewhere
+  EXPECT_EQ(length_of({0x48, 0x8B, 0x05, 1, 0, 0, 0, 0xFF, 0x50, 0x30}), std::nullopt);           // call *0x30(rax)
+  EXPECT_EQ(length_of({0x48, 0x8B, 0x05, 1, 0, 0, 0, 0x0F, 0xB7, 0xFF}), std::nullopt);           // movzwl di, edi
+  EXPECT_EQ(length_of({0x48, 0x8B, 0x0D, 1, 0, 0, 0, 0xFF, 0xA1, 0xD0, 0, 0, 0}), std::nullopt);  // by rcx
+}
+
+TEST(EntryJump, IsBehindTheTableLoadOfAThunkWithoutEndbr64) {
+  const auto behind = [](std::vector<std::uint8_t> bytes) {
+    bytes.resize(16, 0xCC);
+    return entry_jump_length(bytes, {.length = 7, .depth = 0});
+  };
+  const auto lead = entry_lead(std::vector<std::uint8_t>{0x48, 0x8B, 0x05, 1, 0, 0, 0});
+  ASSERT_TRUE(lead);
+  EXPECT_TRUE(lead->length == 7 && lead->depth == 0 && lead->loads_table() && lead->is_repeated());
+  EXPECT_EQ(behind({0xFF, 0xA0, 0xD0, 0, 0, 0}), 6);                       // jmp *0xd0(rax)
+  EXPECT_EQ(behind({0xFF, 0x60, 0x30, 0x66, 0x0F, 0x1F, 0x44, 0, 0}), 9);  // jmp *0x30(rax); nopw
+  EXPECT_EQ(behind({0xFF, 0x60, 0x30, 0x90, 0x90}), 5);                    // jmp *0x30(rax); nop; nop
+  EXPECT_EQ(behind({0xFF, 0x60, 0x30}), std::nullopt) << "something else follows";
+  EXPECT_EQ(behind({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), std::nullopt) << "a prologue would lose %rax";
+}
+
+TEST(EntryJump, MovesTheLoadOfATable) {
+  const std::vector<std::uint8_t> code{0x48, 0x8B, 0x05, 0, 1, 0, 0, 0xFF, 0x60, 0x30, 0x66, 0x90};
+  const RemoteAddr site{0x1004}, slot{0x3000};
+  const auto moved = relocate_entry(code, site, slot);
+  ASSERT_TRUE(moved);
+  EXPECT_EQ(moved->length, 7);
+  EXPECT_EQ(std::vector(moved->code.begin(), moved->code.begin() + 7),
+            (std::vector<std::uint8_t>{0x48, 0x8B, 0x05, 0x04, 0xE1, 0xFF, 0xFF}));
+  EXPECT_FALSE(relocate_entry(code, site, {0x7000'0000'0000})) << "the table is out of reach";
+}
+
 TEST(EntryJump, IsWrittenOverTheBeginningsOfInstructions) {
   using Bytes = std::vector<std::uint8_t>;
   const auto starts = [](Bytes bytes) { return bytes.resize(16, 0x90), starts_under_jump(bytes); };

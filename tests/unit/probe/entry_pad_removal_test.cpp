@@ -105,7 +105,7 @@ TEST(EntryJump, ForgottenAndArmedAgain) {
   ArmedEntry armed(2);
   std::set<RemoteAddr> slots, again;
   for (int i = 0; i < kEntryCount; ++i) slots.insert(jump_at(armed.space, i)->slot);
-  EXPECT_EQ(armed.space.forget({kEntries[0], kEntries[6] + 16}, armed.tid()), kEntryCount);
+  EXPECT_EQ(armed.space.forget({page_of(kEntries[0]), page_of(kEntries[0]) + kPageSize}, armed.tid()), kEntryCount);
   for (int i = 0; i < kEntryCount; ++i) EXPECT_EQ(jump_at(armed.space, i), nullptr);
   ASSERT_TRUE(armed.write_originals());
   ASSERT_TRUE(arm_entries(armed.space, armed.tid()));

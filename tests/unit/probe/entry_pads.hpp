@@ -7,12 +7,13 @@
 
 #include "probe/abandoned.hpp"
 
-// Shapes of AMD's libraries (5, 7) and of the stand-in (6); one that adds the carry flag to %r11; and two with words on
-// the stack, which add these, %rax, %r10 and the carry flag.
+// Shapes of AMD's libraries (5, 7) and of the stand-in (6); one that adds the carry flag to %r11; two with words on
+// the stack, which add these, %rax, %r10 and the carry flag; and three thunks of AMD's HSA (9).
 asm(R"(
         .text
         .weak fade_entry_5, fade_entry_6, fade_entry_7, fade_entry_8, fade_entry_r11, fade_call_r11
         .weak fade_entry_words, fade_entry_pushed_words, fade_call_words
+        .weak fade_entry_thunk, fade_entry_bare_thunk, fade_entry_far_thunk, fade_entry_table
         .balign 64
 fade_entry_5:
         push %rbp
@@ -52,6 +53,31 @@ fade_entry_8:
         pop %r13
         pop %r14
         ret
+        .balign 16
+fade_entry_thunk:
+        endbr64
+        mov fade_entry_table(%rip), %rax
+        jmp *16(%rax)
+        .balign 16
+fade_entry_bare_thunk:
+        mov fade_entry_table(%rip), %rax
+        jmp *16(%rax)
+        .balign 16
+fade_entry_far_thunk:
+        mov fade_entry_table(%rip), %rax
+        jmp *256(%rax)
+        .balign 16
+1:      lea 9(%rdi), %rax
+        ret
+        .data
+        .balign 8
+fade_entry_table:
+        .quad 2f
+2:      .zero 16
+        .quad 1b
+        .zero 232
+        .quad 1b
+        .text
         .balign 16
 fade_entry_r11:
         endbr64
@@ -115,6 +141,7 @@ fade_call_words:
 )");
 extern "C" long fade_entry_5(long), fade_entry_6(long), fade_entry_7(long), fade_entry_8(long), fade_entry_r11(),
     fade_call_r11(long);
+extern "C" long fade_entry_thunk(long), fade_entry_bare_thunk(long), fade_entry_far_thunk(long);
 extern "C" long fade_entry_words(), fade_entry_pushed_words(), fade_call_words(long, long (*)());
 
 namespace fade::entry_pads {
@@ -128,17 +155,21 @@ inline const RemoteAddr kEntries[] = {address_of(fade_entry_5),
                                       address_of(fade_entry_8),
                                       address_of(reinterpret_cast<const void*>(fade_entry_r11)),
                                       address_of(reinterpret_cast<const void*>(fade_entry_words)),
-                                      address_of(reinterpret_cast<const void*>(fade_entry_pushed_words))};
-constexpr std::uint64_t kLeadOf[] = {1, 4, 4, 2, 4, 4, 1};
-constexpr std::size_t kWordsOf[] = {0, 1, 0, 3, 0, 2, 2};
-constexpr int kEntryCount = 7;
+                                      address_of(reinterpret_cast<const void*>(fade_entry_pushed_words)),
+                                      address_of(fade_entry_thunk),
+                                      address_of(fade_entry_bare_thunk),
+                                      address_of(fade_entry_far_thunk)};
+constexpr std::uint64_t kLeadOf[] = {1, 4, 4, 2, 4, 4, 1, 4, 7, 7};
+constexpr std::size_t kWordsOf[] = {0, 1, 0, 3, 0, 2, 2, 0, 0, 2};
+constexpr int kEntryCount = 10;
 
 inline const Site* jump_at(AddressSpace& space, int i) { return space.find(kEntries[i] + kLeadOf[i]); }
 
 inline bool call_entries(long n) {
   return fade_entry_5(n) == n + 5 && fade_entry_6(n) == n + 6 && fade_entry_7(n) == n + 7 && fade_entry_8(n) == n + 8 &&
          fade_call_r11(n + 9) == n + 10 && fade_call_words(n, fade_entry_words) == 10 * n + 1 &&
-         fade_call_words(n + 1, fade_entry_pushed_words) == 10 * n + 11;
+         fade_call_words(n + 1, fade_entry_pushed_words) == 10 * n + 11 && fade_entry_thunk(n) == n + 9 &&
+         fade_entry_bare_thunk(n) == n + 9 && fade_entry_far_thunk(n) == n + 9;
 }
 
 inline Result<Site*> arm_entry(AddressSpace& space, RemoteAddr function, Tid stopped, std::uint64_t untouched) {

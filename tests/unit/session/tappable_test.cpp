@@ -34,10 +34,23 @@ TEST_F(TappableTest, LaunchesCopiesStreamsAndDevicesAre) {
 }
 
 TEST_F(TappableTest, FunctionsThatNeedMoreThanRegistersAreNot) {
-  for (const char* symbol :
-       {"hipModuleGetFunction", "hipModuleLoadData", "hipGetDeviceProperties", "hipMemGetInfo", "__hipRegisterFunction",
-        "hipGraphLaunch", "hipGetErrorString", "hipDrvGetErrorName", "hsa_amd_profiling_get_dispatch_time"})
+  for (const char* symbol : {"hipModuleGetFunction", "hipModuleLoadData", "hipGetDeviceProperties", "hipMemGetInfo",
+                             "__hipRegisterFunction", "hipGraphLaunch", "hipGetErrorString", "hipDrvGetErrorName",
+                             "hsa_executable_symbol_get_info", "hsa_system_get_info", "hsa_queue_destroy"})
     EXPECT_FALSE(can(symbol)) << symbol;
+}
+
+// Their calls may not be left out: each tells of one work of a GPU.
+TEST_F(TappableTest, FunctionsThatTellTimesOfTheGpuAre) {
+  for (const char* symbol :
+       {"hsa_queue_add_write_index_screlease", "hsa_amd_profiling_get_dispatch_time",
+        "hsa_amd_profiling_get_async_copy_time", "hsa_amd_memory_async_copy", "hsa_amd_memory_async_copy_on_engine"}) {
+    EXPECT_TRUE(can(symbol)) << symbol;
+    EXPECT_FALSE(may_be_left_out(probe(symbol))) << symbol;
+  }
+  EXPECT_EQ(how("hsa_amd_profiling_get_dispatch_time").out->size, 16);
+  EXPECT_EQ(how("hsa_amd_profiling_get_dispatch_time").out->parameter, 2);
+  EXPECT_EQ(how("hsa_amd_memory_async_copy_on_engine").stack_words, 4);
 }
 
 TEST_F(TappableTest, AFunctionWithARuleIsNot) {

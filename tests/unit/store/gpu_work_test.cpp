@@ -52,7 +52,7 @@ class GpuWorkRows : public Recording {
     return rows("SELECT kind, call, start, duration FROM gpu_work ORDER BY id");
   }
   std::string coverage() const {
-    return value("SELECT seen, timed, untimed, unread, untied, untold FROM gpu_coverage");
+    return value("SELECT seen, timed, untimed, unread, untied, untold, uncalled FROM gpu_coverage");
   }
 
   std::int64_t boot = 0;
@@ -66,7 +66,7 @@ TEST_F(GpuWorkRows, HaveTheCallOfTheirPacket) {
   told(55'000, 56'000, 0x78);
   finish();
   EXPECT_THAT(works(), ElementsAre("kernel|1|25000|4000", "kernel|4|55000|1000"));
-  EXPECT_EQ(coverage(), "2|2|0|0|0|0");
+  EXPECT_EQ(coverage(), "2|2|0|0|0|0|0");
   EXPECT_THAT(rows("SELECT name, device, stream FROM gpu_work WHERE id = 1"), ElementsAre("0xabc|0|43968"));
 }
 
@@ -78,7 +78,7 @@ TEST_F(GpuWorkRows, BelongToTheNewestPacketOfTheirSignal) {
   launch({});
   finish();
   EXPECT_THAT(works(), ElementsAre("kernel|3|45000|1000"));
-  EXPECT_EQ(coverage(), "2|1|1|0|0|0");
+  EXPECT_EQ(coverage(), "2|1|1|0|0|0|0");
 }
 
 TEST_F(GpuWorkRows, MayBeToldBeforeTheirPacketIsSeen) {
@@ -101,7 +101,7 @@ TEST_F(GpuWorkRows, CountOnceThoughTheRuntimeAsksTwice) {
   told(25'000, 26'000);
   told(25'000, 26'000);
   finish();
-  EXPECT_EQ(coverage(), "1|1|0|0|0|0");
+  EXPECT_EQ(coverage(), "1|1|0|0|0|0|0");
 }
 
 TEST_F(GpuWorkRows, AreKeptWithoutACall) {
@@ -109,7 +109,16 @@ TEST_F(GpuWorkRows, AreKeptWithoutACall) {
   told(5'000, 6'000);
   finish();
   EXPECT_THAT(works(), ElementsAre("kernel||5000|1000"));
-  EXPECT_EQ(coverage(), "0|0|0|0|1|0");
+  EXPECT_EQ(coverage(), "0|0|0|0|1|0|0");
+}
+
+TEST_F(GpuWorkRows, CountWhereAThreadOfTheRuntimePutsThemToRun) {
+  start();
+  put_packet({}, 0);
+  told(25'000, 29'000);
+  finish();
+  EXPECT_THAT(works(), ElementsAre("kernel||25000|4000"));
+  EXPECT_EQ(coverage(), "1|1|0|0|0|0|1");
 }
 
 TEST_F(GpuWorkRows, AreNotMadeOfWhatIsNoTime) {
@@ -120,14 +129,24 @@ TEST_F(GpuWorkRows, AreNotMadeOfWhatIsNoTime) {
   told(90'000'000'000, 90'000'000'001);  // after it was asked for
   finish();
   EXPECT_THAT(works(), IsEmpty());
-  EXPECT_EQ(coverage(), "1|0|1|0|0|3");
+  EXPECT_EQ(coverage(), "1|0|1|0|0|3|0");
+}
+
+TEST_F(GpuWorkRows, HaveNoTimeOfAPacketThatCouldNotBeRead) {
+  start();
+  launch({.object = 0, .type = probes::hsa::kBarrierAnd});  // nobody asks for it
+  tracee->call(kIndex, {kQueue, 1});                        // with the same signal
+  told(tracee->now(), tracee->now() + 1'000);
+  finish();
+  EXPECT_EQ(value("SELECT kind, call IS NULL FROM gpu_work"), "kernel|1");
+  EXPECT_EQ(coverage(), "0|0|0|1|1|0|0");
 }
 
 TEST_F(GpuWorkRows, CountPacketsThatCouldNotBeRead) {
   start();
   tracee->call(kIndex, {kQueue, 1});
   finish();
-  EXPECT_EQ(coverage(), "0|0|0|1|0|0");
+  EXPECT_EQ(coverage(), "0|0|0|1|0|0|0");
 }
 
 TEST_F(GpuWorkRows, HaveTheNameOfTheSymbolThatGaveTheirObject) {
@@ -171,7 +190,7 @@ TEST_F(GpuWorkRows, AreNotMadeOfTimesThatNoClockHas) {
   told(35'000, std::numeric_limits<std::int64_t>::max() - boot);
   finish();
   EXPECT_THAT(works(), IsEmpty());
-  EXPECT_EQ(coverage(), "1|0|1|0|0|2");
+  EXPECT_EQ(coverage(), "1|0|1|0|0|2|0");
 }
 
 TEST_F(GpuWorkRows, HaveNoMoreBytesThanAMemory) {

@@ -34,6 +34,12 @@ struct Two {
   double second;
 };
 Two both(Word64 a, double b) { return {a + 1, b + 1}; }
+int gives_two(Word64 first, Word64* out) {
+  if (out == nullptr) return 0;
+  out[0] = first;
+  out[1] = first + 1;
+  return 0;
+}
 int gives(Word64* out, Word64 value) {
   if (value == 0) return 5;
   *out = value;
@@ -130,9 +136,23 @@ TEST_F(TapTest, AnOutParameterIsReadAfterSuccess) {
   EXPECT_EQ(tap(&out, 0), 5);
   ASSERT_EQ(records().size(), 4u);
   EXPECT_EQ(records()[1].kind, RecordKind::ExitWithOut);
-  EXPECT_EQ(records()[1].out, 77u);
+  EXPECT_EQ(records()[1].out[0], 77u);
   EXPECT_EQ(records()[3].kind, RecordKind::Exit);
   EXPECT_EQ(records()[3].result, 5u);
+}
+
+TEST_F(TapTest, AnOutParameterMayHaveTwoWords) {
+  Tapped tapped = kPlain;
+  tapped.success = 0;
+  tapped.out = {.parameter = 1, .size = 16};
+  const auto tap = hidden(rig.tap(gives_two, tapped));
+  Word64 out[2]{};
+  EXPECT_EQ(tap(5, out), 0);
+  EXPECT_EQ(tap(6, nullptr), 0);
+  ASSERT_EQ(records().size(), 4u);
+  EXPECT_EQ(records()[1].kind, RecordKind::ExitWithOut);
+  EXPECT_EQ(records()[1].out, (std::array<std::uint64_t, 2>{5, 6}));
+  EXPECT_EQ(records()[3].kind, RecordKind::Exit);
 }
 
 TEST_F(TapTest, AFailureAsksOnceWithTheRecordComplete) {
