@@ -3,6 +3,7 @@
 -- sort: id
 -- none: nothing was imported (fade-query import FILE)
 -- question: complete
+-- topic: file
 -- leave: elsewhere spread_ns shift_ns
 -- column: id           id        number of the import
 -- column: file         text      name of the file

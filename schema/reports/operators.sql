@@ -5,6 +5,7 @@
 -- leave: max_ns avg_ns
 -- none: no trace with operators was imported (fade-query import FILE)
 -- question: work
+-- topic: file
 -- column: name      text      of the operator
 -- column: n         count     how often
 -- column: total_ns  duration  time on the host
