@@ -46,10 +46,14 @@ WITH RECURSIVE family(pattern, letter, m, n, k, batch, trans_a, trans_b, a, b, c
     ('gfx1102', 'f32', 256), ('gfx1102', 'f16', 512), ('gfx1102', 'bf16', 512), ('gfx1030', 'f32', 128), ('gfx1030', 'f16', 256), ('gfx1201', 'f32', 256), ('gfx1201', 'f16', 1024), ('gfx1201', 'bf16', 1024)
 ), product AS MATERIALIZED (
   SELECT f.id, f.name, g.* FROM functions f JOIN family g ON f.name REGEXP g.pattern WHERE f."group" = 'blas'
+), asked AS MATERIALIZED (
+  SELECT id FROM product
+  UNION
+  SELECT id FROM functions WHERE "group" = 'blas' AND name REGEXP '^(hip|cu)blasLt(MatrixLayoutCreate|MatrixLayoutInit_internal|MatrixLayoutSetAttribute|Matmul)$'
 ), told AS MATERIALIZED (  -- arguments are unpacked once
   SELECT c.session, c.id, c.pid, c.parent_id, c.duration, c.name, c.function_id, c.args
-  FROM calls c
-  WHERE c.failed = 0 AND c.function_id IN (SELECT id FROM product UNION SELECT id FROM functions WHERE "group" = 'blas' AND name REGEXP '^(hip|cu)blasLt(MatrixLayoutCreate|MatrixLayoutInit_internal|MatrixLayoutSetAttribute|Matmul)$')
+  FROM (SELECT 1 FROM asked LIMIT 1) CROSS JOIN calls c  -- without such functions no call is read
+  WHERE c.failed = 0 AND c.function_id IN (SELECT id FROM asked)
 ), layout AS MATERIALIZED (  -- of hipBLASLt and cuBLASLt
   SELECT pid, id, json_extract(args, '$.matLayout') AS handle, json_extract(args, '$.type') AS type, json_extract(args, '$.rows') AS rows, json_extract(args, '$.cols') AS cols, json_extract(args, '$.ld') AS ld
   FROM told WHERE name GLOB '*MatrixLayoutCreate' OR name GLOB '*MatrixLayoutInit_internal'
@@ -85,15 +89,15 @@ WITH RECURSIVE family(pattern, letter, m, n, k, batch, trans_a, trans_b, a, b, c
 ), outer_one(id, at) AS (
   SELECT id, parent_id FROM chosen WHERE parent_id IS NOT NULL
   UNION ALL
-  SELECT o.id, p.parent_id FROM outer_one o JOIN calls p ON p.id = o.at WHERE p.parent_id IS NOT NULL
+  SELECT o.id, p.parent_id FROM outer_one o CROSS JOIN calls p ON p.id = o.at WHERE p.parent_id IS NOT NULL
 ), nested AS MATERIALIZED (
   SELECT DISTINCT id FROM outer_one WHERE at IN (SELECT id FROM chosen)
 ), work AS MATERIALIZED (
   SELECT call, sum(duration) AS ns, max(device) AS device FROM gpu_work WHERE call IS NOT NULL GROUP BY call
 ), enclosing(at, ns, device) AS (
-  SELECT c.parent_id, w.ns, w.device FROM work w JOIN calls c ON c.id = w.call WHERE c.parent_id IS NOT NULL AND EXISTS (SELECT 1 FROM chosen)
+  SELECT c.parent_id, w.ns, w.device FROM work w CROSS JOIN calls c ON c.id = w.call WHERE c.parent_id IS NOT NULL AND EXISTS (SELECT 1 FROM chosen)
   UNION ALL
-  SELECT p.parent_id, e.ns, e.device FROM enclosing e JOIN calls p ON p.id = e.at WHERE p.parent_id IS NOT NULL
+  SELECT p.parent_id, e.ns, e.device FROM enclosing e CROSS JOIN calls p ON p.id = e.at WHERE p.parent_id IS NOT NULL
 ), spent AS MATERIALIZED (
   SELECT at, sum(ns) AS ns, max(device) AS device FROM enclosing WHERE at IN (SELECT id FROM chosen) GROUP BY at
 ), card AS MATERIALIZED (

@@ -36,12 +36,12 @@ WITH RECURSIVE function AS MATERIALIZED (
   SELECT c.id, c.function_id, c.parent_id, w.ns FROM calls c LEFT JOIN work w ON w.call = c.id
   WHERE c.parent_id IS NOT NULL AND c.category = 'hip' AND EXISTS (SELECT 1 FROM function)
   UNION ALL
-  SELECT e.call, e.function_id, p.parent_id, e.ns FROM enclosing e JOIN calls p ON p.id = e.at WHERE p.parent_id IS NOT NULL
+  SELECT e.call, e.function_id, p.parent_id, e.ns FROM enclosing e CROSS JOIN calls p ON p.id = e.at WHERE p.parent_id IS NOT NULL
 ), launcher AS MATERIALIZED (
   SELECT id FROM functions WHERE kind = 'launch' OR name GLOB 'hipGraphLaunch*'
 ), inside AS MATERIALIZED (
   SELECT c.pid, c.function_id, count(*) AS hip_calls, sum(e.function_id IN (SELECT id FROM launcher)) AS launches, sum(e.ns) AS gpu_ns
-  FROM enclosing e JOIN calls c ON c.id = e.at
+  FROM enclosing e CROSS JOIN calls c ON c.id = e.at
   WHERE c.function_id IN (SELECT id FROM function) GROUP BY c.pid, c.function_id
 ), direct AS MATERIALIZED (
   SELECT pid, parent_function_id AS function_id, sum(calls) AS hip_calls FROM call_stats WHERE category = 'hip' GROUP BY pid, parent_function_id

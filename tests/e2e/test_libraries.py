@@ -80,8 +80,6 @@ def test_calls_have_the_hip_calls_and_the_work_inside(build, timed):
     outer = database.value("SELECT sum(w.duration) FROM gpu_work w JOIN calls c ON c.id = w.call "
                            "JOIN calls p ON p.id = c.parent_id JOIN calls q ON q.id = p.parent_id WHERE q.name = 'hipblasSgemm'")
     assert told["hipblasSgemm"]["gpu_ns"] == outer
-    for row in told.values():
-        assert 0 <= row["self_ns"] <= row["total_ns"]
 
 
 def test_products_have_their_shapes(build, timed):
