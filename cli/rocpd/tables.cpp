@@ -9,7 +9,7 @@ namespace fade::rocpd {
 namespace {
 
 // A column is NAME:TYPE[:TABLE[:WORDS]]. TYPE: i integer, b bigint, t text, r real, j JSON with the default {}; ! never
-// NULL. TABLE: the id of whose row it is, without rocpd_. WORDS: the only values.
+// NULL. A semicolon may end a group. TABLE: the id of whose row it is, without rocpd_. WORDS: the only values.
 struct Table {
   std::string_view name, columns;
   bool has_guid = true;
@@ -22,7 +22,7 @@ constexpr std::array<Table, 20> kTables{{
     {"info_node", "hash:b!u machine_id:t!u system_name:t hostname:t release:t version:t hardware_name:t domain_name:t"},
     {"info_process", "nid:i!:info_node ppid:i pid:i! init:b fini:b start:b end:b command:t environment:j extdata:j"},
     {"info_thread", "nid:i!:info_node ppid:i pid:i!:info_process tid:i! name:t start:b end:b extdata:j"},
-    {"info_agent", "nid:i!:info_node pid:i!:info_process type:t::CPU|GPU absolute_index:i logical_index:i type_index:i uuid:i name:t "
+    {"info_agent", "nid:i!:info_node pid:i!:info_process type:t::CPU|GPU absolute_index:i logical_index:i type_index:i; uuid:i name:t "
                    "model_name:t vendor_name:t product_name:t user_name:t extdata:j"},
     {"info_queue", "nid:i!:info_node pid:i!:info_process name:t extdata:j"},
     {"info_stream", "nid:i!:info_node pid:i!:info_process name:t extdata:j"},
@@ -31,8 +31,8 @@ constexpr std::array<Table, 20> kTables{{
                  "is_constant:i is_derived:i extdata:j"},
     {"info_code_object", "nid:i!:info_node pid:i!:info_process agent_id:i:info_agent uri:t load_base:b load_size:b load_delta:b "
                          "storage_type:t::FILE|MEMORY extdata:j"},
-    {"info_kernel_symbol", "nid:i!:info_node pid:i!:info_process code_object_id:i!:info_code_object kernel_name:t display_name:t "
-                           "kernel_object:i kernarg_segment_size:i kernarg_segment_alignment:i group_segment_size:i "
+    {"info_kernel_symbol", "nid:i!:info_node pid:i!:info_process code_object_id:i!:info_code_object kernel_name:t display_name:t; "
+                           "kernel_object:i kernarg_segment_size:i kernarg_segment_alignment:i group_segment_size:i; "
                            "private_segment_size:i sgpr_count:i arch_vgpr_count:i accum_vgpr_count:i extdata:j"},
     {"track", "nid:i!:info_node pid:i:info_process tid:i:info_thread name_id:i:string extdata:j"},
     {"event", "category_id:i:string stack_id:i parent_stack_id:i correlation_id:i call_stack:j line_info:j extdata:j"},
@@ -80,6 +80,7 @@ std::string only(std::string_view name, std::string_view words) {
 }
 
 std::string column(std::string_view text, std::string_view suffix) {
+  if (text.ends_with(';')) text.remove_suffix(1);
   const auto parts = split(text, ':');
   std::string out = fmt::format(",\n  \"{}\" {}", parts[0], type_of(parts[1].front()));
   if (parts[1].find('!') != text.npos) out += " NOT NULL";
