@@ -47,9 +47,12 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
   governing_.stopped(thread, *charged, end - now);
   samples_.resumes(thread.tid, end);
   tracee.resume();
-  // The follower takes its time behind a return: at an entry, that would be a part of the call's duration.
+  taps_.read_rest();
+  // The follower takes its time behind a return: at an entry, that would be a part of the call's duration. Rings are
+  // read on a CPU beside the thread's, if there is one.
   const bool returned = books_.book.flush(end - now);
-  if (follower_.saw(thread.tid, now, returned)) sink_.keeps_to(follower_.cpu());
+  if (!taps_.has_met_full_ring() && follower_.saw(thread.tid, now, returned)) sink_.keeps_to(follower_.cpu());
+  taps_.let_run_beside(follower_.cpu() < 0);
   if (const std::uint32_t crossed = follower_.take_crossed()) tally_.crossed(thread, crossed);
   return end;
 }

@@ -128,14 +128,14 @@ bool LeafCalls::can_sum(const Thread& thread, Known& function, const tap::Record
 }
 
 // At most the bytes of one ring: the program may go on writing old times.
-void LeafCalls::take_summed(Thread& thread, TapThreads& program, TapThread& ring, std::uint64_t until,
+void LeafCalls::take_summed(Thread& thread, TapThreads& program, TapThread& ring, Bounds until,
                             const tap::TscClock& clock) {
   if (summed_ == SummedCalls::Never || thread.shown.size() > 0 || !ring.stacks.empty()) return;
   const auto memory = program.memory(ring);
   std::uint64_t allowed = ring.reader.position();
-  const std::uint64_t end = allowed + TapRings::kLayout.size;
+  const std::uint64_t end = allowed + until.bytes;
   tap::RecordPair pair;
-  while (ring.reader.position() < end && ring.reader.next_pair(memory, pair) && pair.exit_tsc <= until) {
+  while (ring.reader.position() < end && ring.reader.next_pair(memory, pair) && pair.exit_tsc <= until.tsc) {
     Known& function = known(thread, pair.function);
     if (!function.summed || !can_sum(thread, function, pair) || !sum(thread, ring, function, pair, clock)) break;
     ring.reader.pass(pair);

@@ -37,10 +37,12 @@ class LeafCalls {
   // Records the call of these two records if it is such a call. False: nothing was done.
   bool take(Thread& thread, TapThread& ring, const tap::Record& entry, const tap::Record& exit,
             const tap::TscClock& clock);
-  // Records calls of which only sums are kept straight from the ring, up to that time. Stops in front of anything else.
-  // Only if no record that was read waits, and no other ring has a record.
-  void take_summed(Thread& thread, TapThreads& program, TapThread& ring, std::uint64_t until,
-                   const tap::TscClock& clock);
+  // Records calls of which only sums are kept straight from the ring, up to a time, until so many bytes were read.
+  // Stops in front of anything else. Only if no record that was read waits, and no other ring has a record.
+  struct Bounds {
+    std::uint64_t tsc, bytes;
+  };
+  void take_summed(Thread& thread, TapThreads& program, TapThread& ring, Bounds until, const tap::TscClock& clock);
 
  private:
   using Values = probes::SummedWords::Values;

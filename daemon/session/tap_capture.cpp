@@ -1,6 +1,7 @@
 #include "session/tap_capture.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -14,6 +15,15 @@ namespace fade {
 namespace {
 
 constexpr std::size_t kMostNotes = 4;
+// False: the thread and the tracer have one CPU between them.
+bool has_own_cpu(Tid tid) {
+  cpu_set_t own, its;
+  if (::sched_getaffinity(0, sizeof own, &own) != 0 || ::sched_getaffinity(tid.value(), sizeof its, &its) != 0)
+    return false;
+  CPU_OR(&its, &its, &own);
+  return CPU_COUNT(&its) > 1;
+}
+
 constexpr const char* kOverwritten = "the program has written over fade's memory";
 
 }  // namespace
@@ -109,20 +119,33 @@ void TapCapture::set_recording(bool on) {
   records_.set_recording(on);
 }
 
-void TapCapture::drain() {
-  for (Inferior* const inferior : records_.drain()) {
+void TapCapture::drain(const TapThread* part) {
+  for (Inferior* const inferior : records_.drain(part)) {
     const TapArea* const area = inferior->space().taps();
     if (area && area->is_enabled()) sink_.notice(Drop{.at = clock_.now(), .n = 1, .reason = kOverwritten});
     give_up(*inferior, kOverwritten);
   }
 }
 
+// Before a question is answered. The record that a full ring has no room for gets its id later.
+void TapCapture::read(const Thread& thread, std::optional<tap::Question> question) {
+  const auto& taps = thread.inferior->program->taps;
+  is_full_ = question == tap::Question::Full;
+  TapThread* const ring = is_full_ && taps ? taps->of(thread.id) : nullptr;
+  has_rest_ = runs_beside_ && ring && !ring->is_broken && !ring->sampling.is_on() && has_own_cpu(thread.tid);
+  drain(has_rest_ ? ring : nullptr);
+}
+
+void TapCapture::read_rest() {
+  if (std::exchange(has_rest_, false)) drain();
+}
+
 // ---------------------------------------------------------------- questions
 
 std::optional<std::uint32_t> TapCapture::on_trap(Thread& thread, const Registers& registers, std::int64_t now) {
-  drain();
   TapArea* const area = thread.space().taps();
   const auto question = area ? area->question_at(registers.ip() - 1) : std::nullopt;
+  read(thread, question);
   const auto info = question ? Tracee(thread.tid).siginfo() : std::nullopt;
   if (!question || (info && info->si_code != SI_KERNEL)) return std::nullopt;
   const TapArea::Cell* const cell = area->around({registers.r10});
@@ -160,6 +183,7 @@ void TapCapture::answer(const Asking& asking, tap::Question question) {
     case tap::Question::Full:
       ring = asking.threads.at(asking.thread_pointer);
       if (!ring || asking.threads.is_broken(*ring, asking.registers.rax)) return fall_back(asking);
+      if (has_rest_ && asking.registers.rax < ring->reader.limit()) return asking.threads.allow(*ring);
       asking.threads.pass_gap(*ring, asking.registers.rax);
       drain();
       if (ring->sampling.stopped(asking.registers.rax, asking.is_before_call())) take_entry_stack(asking, *ring);

@@ -47,7 +47,13 @@ class TapCapture final : public Capture {
   std::vector<std::uint32_t> untap_quiet(Program& program, std::int64_t ns);
   // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
-  void drain() override;
+  void drain() override { drain(nullptr); }
+  // A thread with a full ring may go on when a part of it was read, if it has a CPU beside the tracer's. The rest is
+  // read then.
+  void let_run_beside(bool on) { runs_beside_ = on; }
+  void read_rest();
+  // The last stop was that of a thread with a full ring.
+  bool has_met_full_ring() const { return is_full_; }
   // The most bytes that were read from one ring, since last asked.
   std::uint64_t take_most_read() { return records_.take_most_read(); }
   void loaded(Inferior& inferior, Tid stopped) override { unwinders_.loaded(inferior, stopped); }
@@ -81,6 +87,8 @@ class TapCapture final : public Capture {
 
   bool is_for_all_functions() const { return engine_ == CaptureEngine::Taps; }
   Result<void> tap(Inferior& inferior, Site* site, std::uint32_t entry, Tid stopped);
+  void drain(const TapThread* part);
+  void read(const Thread& thread, std::optional<tap::Question> question);
   void answer(const Asking& asking, tap::Question question);
   bool learn_site(const Asking& asking);
   void take_entry_stack(const Asking& asking, TapThread& ring);
@@ -106,6 +114,7 @@ class TapCapture final : public Capture {
   TapRecords records_;
   TapGates gates_;
   TapUnwinders unwinders_;
+  bool runs_beside_ = true, has_rest_ = false, is_full_ = false;
   std::string no_clock_;  // the reason why records would have no time
   std::vector<std::string> notes_;
 };

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kAtOnce = 256, kAtFirst = 2;  // records of one ring; at first, because most may need no record
 constexpr std::size_t kMostWaiting = 8192;          // complete calls
+constexpr std::uint64_t kWhole = TapRings::kLayout.size, kPart = kWhole / 4;  // bytes that are read at once
 constexpr std::size_t kMostInRing = TapRings::kLayout.size / tap::RingLayout::kGranule;
 constexpr std::int64_t kTimePeriod = 1'000'000'000;  // ns; the kernel steers its clock
 constexpr const char* kClockSource = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -123,7 +124,7 @@ std::vector<TapRecords::Source> TapRecords::sources() {
 
 // The rings are merged by time. A record that was written meanwhile waits: another ring, read before, may have an
 // earlier one.
-std::vector<Inferior*> TapRecords::drain() {
+std::vector<Inferior*> TapRecords::drain(const TapThread* part) {
   std::vector<Inferior*> spoiled;
   if (programs_.empty()) return spoiled;
   keep_time();
@@ -135,13 +136,16 @@ std::vector<Inferior*> TapRecords::drain() {
   std::make_heap(heap.begin(), heap.end());
   leaves_.begin();
   packets_.begin_round();
-  while (!heap.empty() && heap.front().record().tsc <= until) {
+  const std::uint64_t began = part ? part->reader.position() : 0;
+  const auto left = [&] { return part ? kPart - std::min(kPart, part->reader.position() - began) : kWhole; };
+  while (left() > 0 && !heap.empty() && heap.front().record().tsc <= until) {
     std::pop_heap(heap.begin(), heap.end());
     Source& first = heap.back();
     const bool is_alone = heap.size() == 1;
     handle_until(first, is_alone ? until : std::min(until, heap.front().record().tsc));
     const std::uint64_t before = first.ring->reader.position();
-    if (is_alone && first.left > 0 && take_alone(first, until)) first.taken(first.ring->reader.position() - before);
+    if (is_alone && first.left > 0 && take_alone(first, until, left()))
+      first.taken(first.ring->reader.position() - before);
     if (book_.waiting() >= kMostWaiting) book_.flush();
     if (first.refill()) std::push_heap(heap.begin(), heap.end());
     else heap.pop_back();
@@ -158,10 +162,10 @@ std::uint64_t TapRecords::take_most_read() {
 }
 
 // No other ring has a record. Returns true if some calls were taken.
-bool TapRecords::take_alone(const Source& source, std::uint64_t until) {
+bool TapRecords::take_alone(const Source& source, std::uint64_t until, std::uint64_t most) {
   const std::uint64_t before = source.ring->reader.position();
   if (recording_ && source.thread && !source.ring->has_record() && !source.ring->is_broken)
-    leaves_.take_summed(*source.thread, *source.program, *source.ring, until, *time_);
+    leaves_.take_summed(*source.thread, *source.program, *source.ring, {until, most}, *time_);
   return source.ring->reader.position() != before;
 }
 

@@ -43,8 +43,9 @@ class TapRecords {
 
   // Rings of this program are read from now on, as long as it exists.
   void add(const std::shared_ptr<TapThreads>& program) { programs_.push_back(program); }
-  // Handles all records that were written until now. Returns the processes that have written over a ring.
-  std::vector<Inferior*> drain();
+  // Handles all records that were written until now; with `part`, only until a part of that ring was read. Returns the
+  // processes that have written over a ring.
+  std::vector<Inferior*> drain(const TapThread* part = nullptr);
   // The most bytes that were read from one ring, since last asked.
   std::uint64_t take_most_read();
   // Without it, only calls whose effects matter are followed.
@@ -66,7 +67,7 @@ class TapRecords {
 
   std::vector<Source> sources();
   void handle_until(Source& source, std::uint64_t until);
-  bool take_alone(const Source& source, std::uint64_t until);
+  bool take_alone(const Source& source, std::uint64_t until, std::uint64_t most);
   bool take_leaf(const Source& source, std::uint64_t until);
   void handle(const Source& source);
   void entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);

@@ -16,6 +16,7 @@ class TapSampling {
     if (every_ != 0) wait(position);
   }
 
+  bool is_on() const { return every_ != 0; }
   // The thread must stop in front of the first record from here on.
   std::uint64_t limit() const { return limit_; }
   // The record of an entry was read.
