@@ -160,7 +160,7 @@ class Bench {
   static void announce(EventQueue& queue) {
     queue.notice(ProcessStarted{.process = 1, .pid = 100, .exe = "/bin/prog", .command = {"prog"}});
     queue.notice(ThreadStarted{.thread = 1, .process = 1, .tid = 100});
-    for (const auto& [id, symbol] : {std::pair{1u, "hipPeekAtLastError"}, {2u, "hipMemcpy"}})
+    for (const auto& [id, symbol] : {std::pair{1u, "hipPeekAtLastError"}, std::pair{2u, "hipMemcpy"}})
       for (const auto& probe : probes::built_in_probes())
         if (probe->symbol == symbol)
           queue.notice(FunctionDefined{FunctionId::of(id), probe, "/lib/libamdhip64.so.6", 6, {}});
