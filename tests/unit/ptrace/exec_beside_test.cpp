@@ -107,7 +107,7 @@ TEST_F(ExecBeside, StopOfAnExecStaysForTheNextWait) {
   stop_leader();
   execute_until_the_leader_ends();
   ASSERT_TRUE(Tracee(tid()).resume());
-  ASSERT_EQ(tracer.next_of(tid()).kind, Kind::Exec);
+  ASSERT_TRUE(test::eventually([&] { return tracer.next_of(tid()).kind == Kind::Exec; }));
   EXPECT_FALSE(Tracee(tid()).registers()) << "the kernel answers no request before the stop is taken";
   const Stop stop = tracer.next();
   EXPECT_EQ(stop.kind, Kind::Exec);
