@@ -24,7 +24,7 @@ constexpr std::int64_t kUnknownWay = -2;  // gpu_copy_.kind
 constexpr std::string_view kWorksInOrder = R"(
 SELECT w.process, w.kind, w.is_kernel, w.name, w.mangled, w.start, w."end", w.bytes, w.call, coalesce(p.thread, w.thread),
        p.ts, p.te, p.previous, p.kind, p.stream,
-       coalesce(p.device, (SELECT min(d.id) FROM main.device_ d WHERE d.process = w.process AND d.ordinal = w.device)),
+       coalesce(p.device, (SELECT d.device FROM device_of d WHERE d.process = w.process AND d.number = w.device)),
        p.direction, p.bytes, p.kernel,
        row_number() OVER (PARTITION BY w.call, w.is_kernel ORDER BY w.start, w.id) AS nth,
        count(*) OVER (PARTITION BY w.call, w.is_kernel) AS of_call,
