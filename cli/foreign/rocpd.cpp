@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -21,6 +22,15 @@ constexpr std::int64_t kMostTime = std::int64_t{1} << 62;
 constexpr std::string_view kFindSuffixes =
     "SELECT substr(name, 13) FROM sqlite_master WHERE type = 'table' AND name GLOB 'rocpd_region*' ORDER BY 1 LIMIT "
     "1000";
+// Views and virtual tables are not read: a file may define them as it likes, and one may have no end.
+constexpr std::string_view kOtherThanTables = R"(
+SELECT t.name || '{0}' FROM (SELECT 'rocpd_region' AS name UNION VALUES ('rocpd_info_process'), ('rocpd_info_thread'),
+  ('rocpd_string'), ('rocpd_event'), ('rocpd_kernel_dispatch'), ('rocpd_info_kernel_symbol'), ('rocpd_info_agent'),
+  ('rocpd_memory_copy')) t
+WHERE NOT EXISTS (SELECT 1 FROM sqlite_master m WHERE m.name = t.name || '{0}' COLLATE NOCASE AND m.type = 'table'
+                  AND m.sql NOT LIKE 'CREATE VIRTUAL%') LIMIT 1)";
+// A join may have no end that anybody waits for, even between tables.
+constexpr int kStepsAtOnce = 1'000'000, kMostStepsOfRow = 500;
 constexpr std::string_view kCalls = R"(
 SELECT p.pid, t.tid, r.start, r."end", coalesce(e.stack_id, 0), s.string
 FROM "rocpd_region{0}" r
@@ -93,9 +103,14 @@ using Give = Result<void> (*)(const sqlite::Stmt&, Sink&);
 Result<void> read_rows(sqlite::Db& db, std::string_view sql, std::string_view suffix, Sink& sink, Give give) {
   auto statement = db.prepare(fmt::format(fmt::runtime(sql), suffix));
   if (!statement) return fail("", "its tables are not those of rocpd: " + statement.error().cause);
-  for (;;) {
+  int steps = 0;
+  const auto count = [](void* n) { return int{++*static_cast<int*>(n) > kMostStepsOfRow}; };
+  sqlite3_progress_handler(db.get(), kStepsAtOnce, count, &steps);
+  const std::unique_ptr<sqlite3, void (*)(sqlite3*)> end(
+      db.get(), [](sqlite3* d) { sqlite3_progress_handler(d, 0, nullptr, nullptr); });
+  for (;; steps = 0) {
     auto row = statement->step();
-    if (!row) return fail("", row.error().cause);
+    if (!row) return fail("", steps > kMostStepsOfRow ? "its tables take too long to read" : row.error().cause);
     if (!*row) return {};
     if (auto fine = check_times(*statement); !fine) return fine;
     if (auto done = give(*statement, sink); !done) return done;
@@ -119,9 +134,13 @@ Result<void> read_database(sqlite::Db& db, Sink& sink) {
   if (!suffixes) return fail("", suffixes.error().cause);
   if (suffixes->empty())
     return fail("", "it is an SQLite database of something else: it has no table rocpd_region_...");
-  for (const std::string& suffix : *suffixes)
+  for (const std::string& suffix : *suffixes) {
+    auto other = db.text(fmt::format(fmt::runtime(kOtherThanTables), suffix));
+    if (!other) return fail("", other.error().cause);
+    if (!other->empty()) return fail("", "its tables are not those of rocpd: " + *other + " is no table");
     for (const auto& [sql, give] : {std::pair(kCalls, &give_call), {kDispatches, &give_work}, {kCopies, &give_work}})
       if (auto done = read_rows(db, sql, suffix, sink, give); !done) return done;
+  }
   return {};
 }
 

@@ -2,9 +2,12 @@
 // times of the GPU stay; a process has its times from one source.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 
 #include "base/fd.hpp"
@@ -38,8 +41,11 @@ std::string cannot(const std::string& file) { return "cannot import " + table::p
 
 // Bytes that differ give other numbers; this is no proof against forgery.
 Result<std::string> fingerprint_of(const std::string& path) {
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd) return fail_errno(cannot(path));
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat about {};
+  if (!fd || ::fstat(fd.get(), &about) != 0) return fail_errno(cannot(path));
+  if (!S_ISREG(about.st_mode))
+    return fail(cannot(path), "it is no regular file", "save it as a file first: import reads it twice");
   std::array<std::uint64_t, 2> hash{0xCBF29CE484222325u, 0x9E3779B97F4A7C15u};
   std::vector<unsigned char> buffer(1 << 16);
   std::uint64_t size = 0;
@@ -70,6 +76,42 @@ Result<sqlite::Db> open_for_writing(const std::string& path) {
   if (auto done = store::register_histogram_functions(*db); !done) return tl::unexpected(done.error());
   return db;
 }
+
+// The signal that ends the import; 0: none yet.
+std::atomic<int> g_ended_by{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+// From the first write to the commit, a signal only asks for the end: SQLite then takes back what was written.
+class EndedBySignal {
+ public:
+  EndedBySignal() = default;
+  void begin(sqlite::Db& db) {
+    db_ = &db;
+    struct sigaction wanted {};
+    wanted.sa_handler = [](int signal) { g_ended_by = signal; };
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+      ::sigaction(kSignals[i], nullptr, &before_[i]);
+      if (before_[i].sa_handler == SIG_DFL) ::sigaction(kSignals[i], &wanted, nullptr);
+    }
+    struct sigaction ignored {};
+    ignored.sa_handler = SIG_IGN;  // beyond `ulimit -f` a write shall fail, so that it is taken back
+    ::sigaction(SIGXFSZ, &ignored, nullptr);
+    sqlite3_progress_handler(
+        db.get(), 10'000, [](void*) { return int{g_ended_by != 0}; }, nullptr);
+  }
+  EndedBySignal(const EndedBySignal&) = delete;
+  EndedBySignal& operator=(const EndedBySignal&) = delete;
+  ~EndedBySignal() {
+    if (!db_) return;
+    sqlite3_progress_handler(db_->get(), 0, nullptr, nullptr);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &before_[i], nullptr);
+  }
+
+ private:
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+  sqlite::Db* db_ = nullptr;
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
 
 Result<SessionClock> session_of(sqlite::Db& db, const Context& context, const Recording& recording) {
   auto chosen = chosen_session(context.settings, recording);
@@ -105,6 +147,13 @@ Result<void> refuse_strangers(ImportStage& stage, const std::string& file) {
               "fade-query processes      shows those of the recording");
 }
 
+// Another run may have had the same process ids, as in containers.
+Result<void> refuse_other_times(const Imported& i) {
+  const bool has_any = i.matched + i.works.works + i.works.known + i.operators.operators + i.operators.known > 0;
+  if (has_any || i.works.elsewhere + i.operators.elsewhere == 0) return {};
+  return fail("", "nothing in it lies in the time of the recording", "is it of the same run?");
+}
+
 Result<Imported> take_rows(sqlite::Db& db, const SessionClock& session, const foreign::Origin& origin,
                            ImportStage& stage) {
   Imported out;
@@ -124,6 +173,7 @@ Result<Imported> take_rows(sqlite::Db& db, const SessionClock& session, const fo
   auto operators = import_operators(db, *id, clock->shift);
   if (!operators) return tl::unexpected(operators.error());
   out.operators = *operators;
+  if (auto fine = refuse_other_times(out); !fine) return tl::unexpected(fine.error());
   return out;
 }
 
@@ -166,7 +216,7 @@ std::string summary(const Imported& i, std::string_view format) {
 }
 
 Result<std::string> import_into(sqlite::Db& db, const Context& context, const Recording& recording,
-                                const std::string& file, const std::string& fingerprint) {
+                                const std::string& file, const std::string& fingerprint, EndedBySignal& guard) {
   auto session = session_of(db, context, recording);
   if (!session) return tl::unexpected(session.error());
   ImportStage stage(db);
@@ -175,6 +225,7 @@ Result<std::string> import_into(sqlite::Db& db, const Context& context, const Re
   if (!origin) return tl::unexpected(origin.error());
   if (auto done = stage.find_processes(session->id, origin->base); !done) return tl::unexpected(done.error());
   if (auto fine = refuse_strangers(stage, file); !fine) return tl::unexpected(fine.error());
+  guard.begin(db);
   auto imported = take_rows(db, *session, *origin, stage);
   if (!imported) return tl::unexpected(imported.error());
   if (auto done = write_import(db, *imported, session->id, file, *origin, fingerprint); !done)
@@ -187,6 +238,7 @@ Result<std::string> import_file(const Context& context, const Recording& recordi
   if (!fingerprint) return fingerprint;
   auto db = open_for_writing(recording.path);
   if (!db) return tl::unexpected(db.error());
+  EndedBySignal guard;
   auto transaction = sqlite::Txn::begin(*db);
   if (!transaction) return tl::unexpected(transaction.error());
   auto same = db->prepare("SELECT id FROM import_ WHERE fingerprint = ?");
@@ -197,7 +249,7 @@ Result<std::string> import_file(const Context& context, const Recording& recordi
   if (*known)
     return fmt::format("{} is in the recording already: import {}\n", table::printable(file), same->integer(0));
   *same = sqlite::Stmt();
-  auto told = import_into(*db, context, recording, file, *fingerprint);
+  auto told = import_into(*db, context, recording, file, *fingerprint, guard);
   if (!told) {
     Error error = told.error();
     if (error.message.empty()) error.message = cannot(file);
@@ -217,6 +269,10 @@ Result<void> import_trace(Context& context, Recording& recording) {
     return fail("cannot import into " + recording.path, "it is still being recorded", "wait for its end");
   if (auto allowed = check_output_file(recording.path); !allowed) return allowed;
   auto told = import_file(context, recording, context.words[0]);
+  if (!told && g_ended_by != 0) {
+    log::info("{}: ended by a signal, nothing was written", cannot(context.words[0]));
+    ::raise(g_ended_by);
+  }
   if (!told) return tl::unexpected(told.error());
   return context.output.bytes->write(*told);
 }

@@ -54,13 +54,19 @@ Result<void> add_notes(RocpdExport& to, const FirstSession& first) {
   return {};
 }
 
+Result<void> add_count(RocpdExport& to, std::int64_t n, const char* tag) {
+  return n == 0 ? Result<void>() : to.file.add_metadata(tag, std::to_string(n));
+}
+
 Result<void> tell_left_out(RocpdExport& to) {
   return for_each_row(to.source, std::string(schema::page_sql("rocpd_left_out")),
                       [&](const NamedRow& row) -> Result<void> {
                         const std::int64_t n = row.number("n");
-                        if (n == 0) return {};
-                        log::info("{} works of GPUs are left out: rocpd has no place for work of no known call", n);
-                        return to.file.add_metadata("fade: works of no known call, left out", std::to_string(n));
+                        if (n > 0)
+                          log::info("{} works of GPUs are left out: rocpd has no place for work of no known device", n);
+                        if (auto done = add_count(to, n, "fade: works of no known device or kernel, left out"); !done)
+                          return done;
+                        return add_count(to, row.number("untied"), "fade: works of no known call, with stack_id 0");
                       });
 }
 

@@ -23,8 +23,8 @@ struct KnownClock {
   std::int64_t shift = 0;
 };
 
-// The first of `known` by which most calls fit; else the shift that most calls agree on. If no call is in common, the
-// first of `known`. Fails if no shift fits, or several do.
+// The first of `known` by which the calls fit as well as by any shift; else the shift that fits best. If no call is in
+// common, the first of `known`. Fails if no shift fits, or several do.
 Result<ClockShift> find_clock(sqlite::Db& db, const std::vector<KnownClock>& known);
 // Fills the table tie.
 Result<void> tie_calls(sqlite::Db& db, const ClockShift& clock);

@@ -19,7 +19,8 @@ CREATE TEMP TABLE has_operators AS SELECT DISTINCT process FROM main.operator_;
 CREATE TEMP TABLE operation AS
   SELECT h.thread, o.start + {0} AS start, o."end" + {0} AS "end", o.name, p.process
   FROM in_operator o JOIN in_process p ON p.pid = o.pid JOIN in_thread h ON h.pid = o.pid AND h.tid = o.tid
-  WHERE p.process NOT IN (SELECT process FROM has_operators);
+  WHERE p.process NOT IN (SELECT process FROM has_operators) AND o.start + {0} >= (SELECT first FROM in_time)
+    AND o."end" + {0} <= (SELECT last FROM in_time);
 CREATE TEMP TABLE gpu_of_call AS
   SELECT w.thread, c.ts, count(*) AS works, sum(w.dur) AS gpu FROM main.gpu_work_ w JOIN main.call_ c ON c.id = w.call
   WHERE w.kind <> 3 AND w.thread IN (SELECT thread FROM operation) GROUP BY w.call;)";

@@ -7,22 +7,26 @@
 namespace fade::query {
 namespace {
 
-// Times are shifted here; work outside of the recording's time is left out. A work without a call of its correlation
-// stays untied. Where the file has no calls at all for a process, kernels and launches of one name and thread are
-// paired in their order, if there are as many of both.
+// Times are shifted here; work outside of the recording's time is left out. A work without a call of its correlation,
+// or with several, stays untied. Where the file has no calls at all for a process, kernels and launches of one name and
+// thread are paired in their order, if there are as many of both.
 constexpr std::string_view kTieWorks = R"(
 CREATE TEMP TABLE tied_corr (pid INTEGER, corr INTEGER, call INTEGER, PRIMARY KEY (pid, corr)) WITHOUT ROWID;
-INSERT OR IGNORE INTO tied_corr SELECT c.pid, c.corr, t.call FROM tie t JOIN in_call c ON c.id = t.id WHERE c.corr <> 0;
-CREATE TEMP TABLE has_source AS SELECT process FROM main.gpu_source_ UNION SELECT process FROM main.gpu_count_;
+INSERT INTO tied_corr SELECT c.pid, c.corr, min(t.call) FROM tie t JOIN in_call c ON c.id = t.id WHERE c.corr <> 0
+  GROUP BY c.pid, c.corr HAVING count(*) = 1;
+CREATE TEMP TABLE has_source AS SELECT process FROM main.gpu_source_ UNION SELECT process FROM main.gpu_work_
+  UNION SELECT process FROM main.gpu_count_ WHERE timed > 0;
+CREATE TEMP TABLE in_time AS
+  SELECT -1000000000 AS first, max(coalesce(s.end_ns - s.start_ns, 0), coalesce((
+    SELECT max(ts + coalesce(dur, 0)) FROM main.call_), 0)) + iif(s.end_ns IS NULL, 60000000000, 1000000000) AS last
+  FROM main.session_ s WHERE s.id = (SELECT min(x.session) FROM main.process_ x WHERE x.id IN (SELECT process FROM in_process));
 CREATE TEMP TABLE work AS
   SELECT w.id, p.process, h.thread, w.kind, w.is_kernel, w.name, w.mangled, w.device, w.queue, w.start + {0} AS start,
          w."end" + {0} AS "end", w.bytes, c.call
   FROM in_work w JOIN in_process p ON p.pid = w.pid LEFT JOIN in_thread h ON h.pid = w.pid AND h.tid = w.tid
   LEFT JOIN tied_corr c ON c.pid = w.pid AND c.corr = w.corr AND w.corr <> 0
-  WHERE p.process NOT IN (SELECT process FROM has_source) AND w.start + {0} >= -1000000000
-    AND w."end" + {0} <= (
-      SELECT max(coalesce(s.end_ns - s.start_ns, 0), coalesce((SELECT max(ts + coalesce(dur, 0)) FROM main.call_), 0)) + 60000000000
-      FROM main.session_ s WHERE s.id = (SELECT min(x.session) FROM main.process_ x WHERE x.id IN (SELECT process FROM in_process)));
+  WHERE p.process NOT IN (SELECT process FROM has_source) AND w.start + {0} >= (SELECT first FROM in_time)
+    AND w."end" + {0} <= (SELECT last FROM in_time);
 CREATE TEMP TABLE lone AS
   SELECT w.id, w.thread, w.name, row_number() OVER g AS k, w.start FROM work w
   WHERE w.call IS NULL AND w.is_kernel AND w.thread IS NOT NULL
@@ -45,7 +49,8 @@ UPDATE work SET call = (SELECT call FROM lone_pair x WHERE x.id = work.id AND x.
   AND id IN (SELECT id FROM lone_pair);)";
 
 // What the sums want of each call: how it copies, its stream (the default one, where it names none), and the call
-// before it of its thread that put work to run.
+// before it of its thread that put work to run. Both tools number devices their own way, so only tied works say which
+// number of the file is which device.
 constexpr std::string_view kDescribeCalls = R"(
 CREATE TEMP TABLE copy_of (call INTEGER PRIMARY KEY, kind INTEGER, bytes INTEGER, stream INTEGER);
 INSERT OR IGNORE INTO copy_of SELECT y.call, y.kind, y.bytes, y.stream FROM main.copy_ y
@@ -61,7 +66,10 @@ INSERT INTO placed
   LEFT JOIN main.graph_launch_ g ON g.call = c.id
   LEFT JOIN main.stream_ s ON s.id = coalesce(l.stream, y.stream, g.stream, (
     SELECT max(n.id) FROM main.stream_ n WHERE n.handle = 0
-      AND n.process = (SELECT t.process FROM main.thread_ t WHERE t.id = c.thread) HAVING count(*) = 1));)";
+      AND n.process = (SELECT t.process FROM main.thread_ t WHERE t.id = c.thread) HAVING count(*) = 1));
+CREATE TEMP TABLE device_of AS
+  SELECT w.process, w.device AS number, min(p.device) AS device FROM work w JOIN placed p ON p.call = w.call
+  WHERE p.device IS NOT NULL GROUP BY w.process, w.device HAVING min(p.device) = max(p.device);)";
 
 Result<ImportedWorks> count_works(sqlite::Db& db) {
   auto row = db.prepare(

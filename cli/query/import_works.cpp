@@ -24,7 +24,7 @@ constexpr std::int64_t kUnknownWay = -2;  // gpu_copy_.kind
 constexpr std::string_view kWorksInOrder = R"(
 SELECT w.process, w.kind, w.is_kernel, w.name, w.mangled, w.start, w."end", w.bytes, w.call, coalesce(p.thread, w.thread),
        p.ts, p.te, p.previous, p.kind, p.stream,
-       coalesce(p.device, (SELECT min(d.id) FROM main.device_ d WHERE d.process = w.process AND d.ordinal = w.device)),
+       coalesce(p.device, (SELECT d.device FROM device_of d WHERE d.process = w.process AND d.number = w.device)),
        p.direction, p.bytes, p.kernel,
        row_number() OVER (PARTITION BY w.call, w.is_kernel ORDER BY w.start, w.id) AS nth,
        count(*) OVER (PARTITION BY w.call, w.is_kernel) AS of_call,
@@ -69,11 +69,11 @@ SELECT id FROM kernel_ WHERE session = (SELECT session FROM process_ WHERE id = 
 ORDER BY id LIMIT 1)";
 
 constexpr std::string_view kCounts = R"(
-INSERT OR REPLACE INTO gpu_count_
+INSERT OR REPLACE INTO gpu_count_ (process, seen, timed, unread, untied, untold, uncalled)
 SELECT w.process, count(w.call) + (
          SELECT count(*) FROM call_ c JOIN thread_ t ON t.id = c.thread JOIN launch_ l ON l.id = c.launch AND NOT l.captured
          WHERE t.process = w.process AND coalesce(c.result, 0) = 0 AND c.id NOT IN (SELECT call FROM placed)),
-       count(w.call), 0, count(*) - count(w.call), 0
+       count(w.call), 0, count(*) - count(w.call), 0, 0
 FROM work w GROUP BY w.process;
 INSERT OR REPLACE INTO gpu_source_ SELECT DISTINCT process, {} FROM work;)";
 

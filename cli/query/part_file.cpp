@@ -59,7 +59,7 @@ void guard(const std::string& part, const std::string& name) {
   std::memcpy(g_remains.part.data(), part.c_str(), part.size() + 1);
   std::memcpy(g_remains.name.data(), name.c_str(), name.size() + 1);
   g_remains.are_there = true;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) remove_at(signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ, SIGXCPU}) remove_at(signal);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // A new file that gets its name only when it is whole: until then its content stands beside it in FILE.part. So a full
-// disk or a kill leaves no half file that looks whole. SIGINT, SIGTERM and SIGHUP remove FILE.part, and FILE while it
-// is empty. One at a time.
+// disk or a kill leaves no half file that looks whole. SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXFSZ and SIGXCPU remove
+// FILE.part, and FILE while it is empty. One at a time.
 #pragma once
 #include <string>
 

@@ -58,8 +58,8 @@ std::optional<Pid> holder_of(int fd) {
   return Pid::of(lock.l_pid);
 }
 
-// A log left by a killed fade goes into the file, so that it is one file again and readable from anywhere. Only if the
-// file is ours; where that fails, reading works or says why.
+// A log left by a killed fade goes into the file, so that it is one file again and readable from anywhere. A journal
+// left by a killed import is rolled back. Only if the file is ours; where that fails, reading works or says why.
 void take_in_log(const std::string& path) {
   struct stat s {};
   if (::stat(path.c_str(), &s) != 0 || s.st_uid != ::geteuid() || ::access(path.c_str(), W_OK) != 0) return;
@@ -85,6 +85,9 @@ Result<void> check_identity(Database& db, const std::string& path) {
   if (!id) {
     Error e = id.error();
     e.message = "cannot read " + path;
+    if (e.fix.empty() && size_of(path + "-journal") > 0)
+      e.fix = fmt::format("cp {0} {0}-journal /tmp/      and read it there: an import that was killed is to be undone",
+                          path);
     if (e.fix.empty() && ::access((path + "-wal").c_str(), F_OK) == 0)
       e.fix = fmt::format(
           "cp {0} {0}-wal /tmp/      and read it there: its log cannot be read from a directory that we may not write "
@@ -142,7 +145,7 @@ Result<Recording> open_once(const std::string& path) {
     if (auto fine = look_at(fd.get(), path); !fine) return tl::unexpected(fine.error());
     holder = holder_of(fd.get());
   }
-  if (!holder && size_of(path + "-wal") > 0) take_in_log(path);
+  if (!holder && (size_of(path + "-wal") > 0 || size_of(path + "-journal") > 0)) take_in_log(path);
   auto db = Database::open(path);
   if (!db) return tl::unexpected(db.error());
   if (auto fine = check_identity(*db, path); !fine) return tl::unexpected(fine.error());

@@ -2,9 +2,12 @@
 import gzip
 import json
 import os
+import random
 import shutil
+import signal
 import sqlite3
 import subprocess
+import time
 
 import pytest
 
@@ -151,7 +154,7 @@ def test_a_part_of_the_run(build, recording, rocpd, tmp_path):
     """The profiler began later than fade, and saw each call a little later."""
     middle = harness.Database(recording).rows("SELECT boot_ns FROM sessions")[0][0] + harness.Database(recording).value("SELECT avg(start) FROM gpu_work")
     part = changed_rocpd(rocpd, tmp_path / "part.db", f'DELETE FROM "rocpd_region{{0}}" WHERE start < {middle}', f'DELETE FROM "rocpd_kernel_dispatch{{0}}" WHERE start < {middle}',
-                         f'DELETE FROM "rocpd_memory_copy{{0}}" WHERE start < {middle}', 'UPDATE "rocpd_region{0}" SET start = start + 700 + id % 13')
+                         f'DELETE FROM "rocpd_memory_copy{{0}}" WHERE start < {middle}', 'UPDATE "rocpd_region{0}" SET start = start + 700 + id % 13, "end" = "end" + 713')
     bare = without_times(recording, tmp_path / "bare.db")
     assert run(build, "import", part, bare).returncode == 0
     told, own = harness.Database(bare), harness.Database(recording)
@@ -171,6 +174,93 @@ def test_kernels_without_calls_are_paired_in_their_order(build, recording, rocpd
     tied = set(told.rows("SELECT call, start FROM gpu_work WHERE call IS NOT NULL"))
     assert tied <= set(own.rows("SELECT call, start FROM gpu_work"))
     assert told.value("SELECT count(*) FROM gpu_work") == own.value("SELECT count(*) FROM gpu_work WHERE kind <> 'barrier'")
+
+
+def moved_by(rocpd, path, shift):
+    return changed_rocpd(rocpd, path, *(f'UPDATE "{table}{{0}}" SET start = start + {shift}, "end" = "end" + {shift}' for table in SHIFTED))
+
+
+def ties(path, shift=0):
+    works = "SELECT w.start, w.\"end\", w.tid, w.name, w.call FROM gpu_work w WHERE kind <> 'barrier'"
+    return {(start - shift, end - shift, *more): call for start, end, *more, call in harness.Database(path).rows(works)}
+
+
+def wrong_and_right(told, own):
+    wrong = sum(call is not None and own[work] != call for work, call in told.items())
+    return wrong, sum(call is not None and own[work] == call for work, call in told.items())
+
+
+@pytest.mark.parametrize("shift", [1_000_000, 3_000_000, -2_000_000, 7_000_000, 20_000_000])
+def test_a_clock_that_is_a_little_off_ties_no_wrong_call(build, recording, rocpd, tmp_path, shift):
+    """In a busy loop any clock finds a call close by."""
+    bare = without_times(recording, tmp_path / "bare.db")
+    done = run(build, "import", moved_by(rocpd, tmp_path / "moved.db", shift), bare)
+    if done.returncode != 0:
+        assert "do not fit" in done.stderr
+        return
+    off = shift + harness.Database(bare).value("SELECT shift FROM import_") + harness.Database(recording).value("SELECT boot_ns FROM sessions")
+    assert abs(off) < 5000, done.stdout
+    assert wrong_and_right(ties(bare, off), ties(recording))[0] == 0 and ("corrected" in done.stdout or "found" in done.stdout)
+
+
+@pytest.fixture(scope="module")
+def tight(build, recording):
+    """Calls 8 us apart."""
+    path, file = recording.parent / "tight.db", recording.parent / "tight.rocpd.db"
+    shutil.copy(recording, path)
+    connection = sqlite3.connect(path)
+    for (thread,) in connection.execute("SELECT DISTINCT thread FROM call_").fetchall():
+        for k, (call,) in enumerate(connection.execute("SELECT id FROM call_ WHERE thread = ? ORDER BY id", (thread,)).fetchall()):
+            connection.execute("UPDATE call_ SET ts = ?, dur = 4000 WHERE id = ?", (70_000_000 + k * 8000 + call % 7 * 300, call))
+    connection.commit()
+    connection.close()
+    assert run(build, "export", path, "-o", file).returncode == 0
+    return path, file
+
+
+@pytest.mark.parametrize("lacks", ["id % 50 = 7", "ts < 70400000", "ts < 72400000", "id IN (SELECT min(id) + 40 FROM call_ GROUP BY thread)", "random"])
+def test_calls_that_one_side_lacks_tie_nothing_wrong(build, tight, tmp_path, lacks):
+    own, file = tight
+    bare, part = without_times(own, tmp_path / "bare.db"), file
+    connection = sqlite3.connect(bare)
+    if lacks == "random":
+        dice, calls = random.Random(4), [call for (call,) in connection.execute("SELECT id FROM call_")]
+        connection.executemany("DELETE FROM call_ WHERE id = ?", [(call,) for call in calls if dice.random() < 0.1])
+        gone = ",".join(str(call) for call in calls if dice.random() < 0.1)
+        part = changed_rocpd(file, tmp_path / "part.db", f'DELETE FROM "rocpd_region{{0}}" WHERE id IN ({gone})')
+    else:
+        connection.execute(f"DELETE FROM call_ WHERE {lacks}")
+    connection.commit()
+    kept = {call for (call,) in connection.execute("SELECT id FROM call_")}
+    connection.close()
+    done = run(build, "import", part, bare)
+    assert done.returncode == 0, done.stderr
+    truth = ties(own)
+    wrong, right = wrong_and_right(ties(bare), truth)
+    assert wrong == 0 and right > 0.6 * sum(call in kept for call in truth.values()), done.stdout
+
+
+def test_a_process_without_timed_work_gets_times(build, recording, rocpd, tmp_path):
+    bare = without_times(recording, tmp_path / "bare.db")
+    connection = sqlite3.connect(bare)
+    connection.execute("INSERT INTO gpu_count_ (process, seen, timed, unread, untied, untold, uncalled) SELECT id, 10, 0, 0, 0, 0, 0 FROM process_")
+    connection.commit()
+    connection.close()
+    done = run(build, "import", rocpd, bare)
+    assert done.returncode == 0 and "(100.0 %) kernels, copies and fills are tied" in done.stdout, (done.stdout, done.stderr)
+
+
+def test_untied_work_has_the_device_of_tied_work(build, recording, rocpd, tmp_path):
+    """The file numbers its GPUs its own way."""
+    half = changed_rocpd(rocpd, tmp_path / "half.db", 'UPDATE "rocpd_event{0}" SET stack_id = 999999999 WHERE id % 3 = 0', 'UPDATE "rocpd_info_agent{0}" SET type_index = 5 WHERE type = \'GPU\'')
+    bare = without_times(recording, tmp_path / "bare.db")
+    assert run(build, "import", half, bare).returncode == 0
+    works = harness.Database(bare).rows("SELECT call IS NULL, device FROM gpu_work GROUP BY 1, 2")
+    assert works == [(0, 0), (1, 0)]
+    lone = changed_rocpd(rocpd, tmp_path / "lone.db", 'UPDATE "rocpd_event{0}" SET stack_id = 999999999')
+    bare = without_times(recording, tmp_path / "lone_bare.db")
+    assert run(build, "import", lone, bare).returncode == 0
+    assert harness.Database(bare).rows("SELECT DISTINCT call, device FROM gpu_work") == [(None, None)]
 
 
 # ---------------------------------------------------------------- operators
@@ -205,6 +295,19 @@ def test_operators_have_the_work_of_their_calls(build, recording, tmp_path):
     assert sorted(report[1:]) == sorted(f"{name},1,{n}" for name, n in works.items())
     exported = json.loads(run(build, "export", copy, "--format", "kineto").stdout)
     assert {e["name"] for e in exported["traceEvents"] if e.get("cat") == "cpu_op"} == {"aten::mm", "aten::addmm"}
+
+
+@pytest.mark.parametrize("value", [b'"a\xff"', b'"a\x01b"', b'"\xed\xa0\x80 \xe2\x82"', b"NaN", b"Infinity", b"-Infinity", b"[nan,-inf,true]"])
+def test_odd_bytes_in_an_argument(build, recording, tmp_path, value):
+    pid, tid = harness.Database(recording).rows("SELECT pid, tid FROM calls LIMIT 1")[0]
+    file = kineto(recording, tmp_path / "odd.json", [event("aten::\u20ac", "cpu_op", pid, tid, 1000 * n, 1000 * n + 500, x="HERE") for n in range(5000)])
+    text = file.read_text().replace("\\u20ac", "\u20ac").encode()
+    file.write_bytes(text.replace(b'"HERE"', value))
+    copy = tmp_path / "run.db"
+    shutil.copy(recording, copy)
+    done = run(build, "import", file, copy)
+    assert done.returncode == 0, done.stderr
+    assert harness.Database(copy).rows("SELECT name, sum(n) FROM operator_stats") == [("aten::\u20ac", 5000)]
 
 
 # ---------------------------------------------------------------- what is refused
@@ -305,3 +408,58 @@ def test_memory_stays_small_for_a_large_trace(build, recording, tmp_path):
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0 and used.ru_maxrss < 200 * 1024
     assert harness.Database(copy).value("SELECT sum(n) FROM operator_stats") == 400_000
+
+
+# ---------------------------------------------------------------- what is no file, and what does not end
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe"])
+def test_only_regular_files(build, recording, tmp_path, name):
+    copy = tmp_path / "run.db"
+    shutil.copy(recording, copy)
+    if name == "pipe":
+        os.mkfifo(tmp_path / name)
+    done = run(build, "import", tmp_path / name, copy)
+    assert done.returncode == 1 and "no regular file" in done.stderr
+
+
+def test_a_view_without_an_end_is_refused(build, recording, rocpd, tmp_path):
+    endless = "WITH RECURSIVE a(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM a) SELECT n AS id, n AS pid FROM a"
+    bad = changed_rocpd(rocpd, tmp_path / "bad.db", 'ALTER TABLE "rocpd_info_process{0}" RENAME TO hidden', f'CREATE VIEW "rocpd_info_process{{0}}" AS {endless}')
+    done = run(build, "import", bad, without_times(recording, tmp_path / "bare.db"))
+    assert done.returncode == 1 and "is no table" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("off", [30 * 86400 * 10**9, -30 * 86400 * 10**9])
+def test_operators_of_another_time_are_refused(build, recording, tmp_path, off):
+    pid, tid = harness.Database(recording).rows("SELECT pid, tid FROM calls LIMIT 1")[0]
+    copy = tmp_path / "run.db"
+    shutil.copy(recording, copy)
+    before = content(copy)
+    done = run(build, "import", kineto(recording, tmp_path / "ops.json", [event("aten::mm", "cpu_op", pid, tid, off, off + 1000)]), copy)
+    assert done.returncode == 1 and "lies in the time of the recording" in done.stderr and content(copy) == before, done.stderr
+
+
+@pytest.fixture(scope="module")
+def large(recording):
+    pid, tid = harness.Database(recording).rows("SELECT pid, tid FROM calls LIMIT 1")[0]
+    path = recording.parent / "large.json"
+    with open(path, "w") as file:
+        file.write(f'{{"baseTimeNanoseconds": {harness.Database(recording).value("SELECT start_ns FROM sessions")}, "traceEvents": [\n')
+        for n in range(600_000):
+            file.write(f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n / 2},"dur":0.3}},\n')
+        file.write("{}]}")
+    return path
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_an_import_that_is_ended_leaves_the_recording_as_it_was(build, recording, large, tmp_path, number):
+    copy = tmp_path / "run.db"
+    shutil.copy(recording, copy)
+    before, size = content(copy), copy.stat().st_size
+    with subprocess.Popen([build.fade_query, "import", large, copy], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        while process.poll() is None and copy.stat().st_size == size:
+            time.sleep(0.005)
+        process.send_signal(number)
+        assert process.wait(60) == -number
+    assert (tmp_path / "run.db-journal").exists() == (number == signal.SIGKILL)
+    assert run(build, copy, "info").returncode == 0
+    assert content(copy) == before and not (tmp_path / "run.db-journal").exists()

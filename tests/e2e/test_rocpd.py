@@ -92,7 +92,15 @@ def test_nothing_is_made_up(demo, export):
 def test_work_without_a_call_is_told(works, export, tmp_path, build):
     copy = changed(works, tmp_path, "UPDATE gpu_work_ SET call = NULL, device = NULL, queue = NULL WHERE id <= 7")
     out = export(copy)
-    assert out.metadata()["fade: works of no known call, left out"] == "7"
+    assert out.metadata()["fade: works of no known device or kernel, left out"] == "7"
+
+
+def test_work_of_no_known_call_is_counted(works, export, tmp_path):
+    copy = changed(works, tmp_path, "UPDATE gpu_work_ SET call = NULL WHERE id IN (SELECT id FROM gpu_work_ WHERE kind <> 3 ORDER BY id LIMIT 9)")
+    out = export(copy)
+    assert out.metadata()["fade: works of no known call, with stack_id 0"] == "9" and "left out" not in str(out.metadata())
+    # The views of rocpd show a copy only if it has an agent on both sides.
+    assert out.value("SELECT count(*) FROM memory_copies") == out.value("SELECT count(*) FROM rocpd_memory_copy")
 
 
 def test_ranges_are_markers(build, export, tmp_path):
@@ -172,6 +180,11 @@ def test_a_full_disk_leaves_no_half_file(build, works, tmp_path):
     limit = f"ulimit -f 64; trap '' XFSZ; exec {build.fade_query} export {works} -o a.db"
     done = subprocess.run(["bash", "-c", limit], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, timeout=60)
     assert done.returncode == 1 and not list(tmp_path.glob("a.*"))
+
+
+def test_a_limit_of_file_size_leaves_no_file(build, works, tmp_path):
+    done = subprocess.run(["bash", "-c", f"ulimit -c 0 -f 64; exec {build.fade_query} export {works} -o a.db"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, timeout=60)
+    assert done.returncode == -signal.SIGXFSZ and not list(tmp_path.glob("a.*"))
 
 
 @pytest.mark.parametrize("name", ["a.db", "a.pftrace", "a.trace.json", "a.pt.trace.json.gz"])
