@@ -89,6 +89,14 @@ TEST(LibraryCatalogues, APatternReadsAllThatBeginAlike) {
   EXPECT_TRUE(on("rocblas_sgemm", "*gemm*"));
 }
 
+TEST(LibraryCatalogues, WorkOfRcclThatGoesOnIsNoFailure) {
+  const ProbePtr reduce = probe_called("ncclAllReduce", every_probe());
+  EXPECT_FALSE(reduce->failed(7));
+  EXPECT_TRUE(reduce->failed(5));
+  EXPECT_EQ(types_of(*reduce).enum_name("ncclResult_t", 7, kNewest), "ncclInProgress");
+  EXPECT_EQ(types_of(*reduce).enum_name("ncclDataType_t", 11, kNewest), "ncclFloat8e5m2");
+}
+
 TEST(LibraryCatalogues, FunctionsAreOnIfTheirGroupApiOrNameIsSelected) {
   EXPECT_FALSE(on("rocblas_sgemm", ""));
   EXPECT_FALSE(on("rocblas_sgemm", "all"));
