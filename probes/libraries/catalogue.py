@@ -188,7 +188,8 @@ class Lines:
             names = [letters or "" for letters, _, _ in members]
             if len(members) == 1:
                 _, cursor, written = members[0]
-                out.append(f"{result}{before}{names[0]}{behind}({parameters_text(cursor, self.types, written, True)})" + self.notes(result))
+                parameters = parameters_text(cursor, self.types, written, True)
+                out.append(f"{result}{before}{names[0]}{behind}({parameters})" + self.notes(result))
             else:
                 out.append(f"{result}{before}{{{','.join(names)}}}{behind}({shared})" + self.notes(result))
         return out

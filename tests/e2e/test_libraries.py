@@ -93,6 +93,13 @@ def test_all_reports_have_the_same_net_times(build, timed):
         assert row["total_ns"] == told["nccl" + row["operation"]]["total_ns"], row["operation"]
 
 
+def test_the_verdict_counts_calls_of_hip(build, timed):
+    _, database, _ = timed
+    calls = database.value("SELECT count(*) FROM calls WHERE category IN ('hip', 'hiprtc')")
+    assert f"{calls} calls, 0 of them failed" in database.value("SELECT evidence FROM verdicts")
+    assert database.value("SELECT calls FROM gpu_use") > calls and database.value("SELECT failures FROM gpu_use") == 1
+
+
 def test_products_have_their_shapes(build, timed):
     folder, _, log = timed
     rows = report(build, folder, "gemm")
