@@ -50,9 +50,20 @@ const LibraryCatalogue kCatalogues[] = {
     {"cusparse", "cusparse", "sparse", "cusparse", FADE_TEXT(cusparse)},
 };
 
+// Patterns that mean the functions of HIP or CUDA alone. The libraries are off by default.
+constexpr std::string_view kRuntimes[] = {"*", "hip*", "cu*"};
+
+// Tests if the pattern may name a function of the library: both begin alike.
+bool may_match(std::string_view pattern, std::string_view prefix) {
+  const std::size_t end = pattern.find_first_of("*?[");
+  if (end == pattern.npos || std::ranges::find(kRuntimes, pattern) != std::end(kRuntimes)) return false;
+  return prefix.starts_with(pattern.substr(0, end));
+}
+
 bool asks(std::string_view word, const LibraryCatalogue& library) {
   if (word.starts_with("trace=")) word.remove_prefix(6);
-  return word == library.group || word == library.api || word.starts_with(library.prefix);
+  return word == library.group || word == library.api || word.starts_with(library.prefix) ||
+         may_match(word, library.prefix);
 }
 
 }  // namespace

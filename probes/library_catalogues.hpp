@@ -20,6 +20,7 @@ std::span<const LibraryCatalogue> library_catalogues();
 std::vector<std::string_view> library_groups();
 
 // True if a word of `events` is the catalogue's group or api, or a name or pattern that begins like its functions.
+// The patterns "*", "hip*" and "cu*" mean the runtimes alone.
 bool is_asked_for(const LibraryCatalogue& library, std::string_view events);
 
 // All functions, each of them optional. `under` has the types that the catalogue does not declare.

@@ -32,8 +32,8 @@ def known_types():
 class Types:
     """The types by value that the functions of one catalogue use, in the order of their first use."""
 
-    def __init__(self):
-        self.known = known_types()
+    def __init__(self, newer):
+        self.known, self.newer = known_types(), newer
         self.handles, self.others = [], {}
 
     def name(self, type_):
@@ -45,7 +45,7 @@ class Types:
         if canonical.kind == TypeKind.POINTER:
             return self.pointer(spelled)
         if canonical.kind == TypeKind.ENUM:
-            self.others[spelled] = enum_text(spelled, canonical)
+            self.others[spelled] = enum_text(spelled, canonical, self.newer)
         elif canonical.kind == TypeKind.RECORD:
             self.others[spelled] = self.record_text(spelled, canonical)
         else:
@@ -76,9 +76,17 @@ class Types:
         return out + ([line] if line != "handle" else []) + list(self.others.values())
 
 
-def enum_text(name, canonical):
-    """All values; of equal values the first name is shown."""
+def enum_values(name, canonical, newer):
+    """The header's values, and those of enums.tsv in place of the header's with the same number or name."""
+    added = [(row["name"], int(row["value"])) for row in newer if row["enum"] == name]
+    names, numbers = {n for n, _ in added}, {v for _, v in added}
     values = [(c.spelling, c.enum_value) for c in canonical.get_declaration().get_children() if c.enum_value is not None]
+    return [(n, v) for n, v in values if n not in names and v not in numbers] + added
+
+
+def enum_text(name, canonical, newer):
+    """All values; of equal values the first name is shown."""
+    values = enum_values(name, canonical, newer)
     out, line = [f"enum {name} {{"], " "
     for spelled, value in values:
         word = f" {spelled} = {value}"
@@ -156,8 +164,9 @@ def parameters_text(cursor, types, written, typed):
 class Lines:
     """The functions in their order; those that differ by the letter of their type alone share the first one's line."""
 
-    def __init__(self, row, parameters):
-        self.row, self.parameters, self.types = row, parameters, Types()
+    def __init__(self, row, parameters, newer):
+        self.row, self.parameters, self.types = row, parameters, Types(newer)
+        self.type, self.success, *self.ok = row["success"].split()
         self.groups = {}  # by what they have in common
 
     def add(self, cursor):
@@ -170,23 +179,27 @@ class Lines:
         key = (result_text(cursor, self.types), before, behind, shared)
         self.groups.setdefault(key, []).append((letters, cursor, written))
 
+    def notes(self, result):
+        return f" @ok({', '.join(self.ok)})" if self.ok and result.strip() == self.type else ""
+
     def text(self):
         out = []
         for (result, before, behind, shared), members in self.groups.items():
             names = [letters or "" for letters, _, _ in members]
             if len(members) == 1:
                 _, cursor, written = members[0]
-                out.append(f"{result}{before}{names[0]}{behind}({parameters_text(cursor, self.types, written, True)})")
+                parameters = parameters_text(cursor, self.types, written, True)
+                out.append(f"{result}{before}{names[0]}{behind}({parameters})" + self.notes(result))
             else:
-                out.append(f"{result}{before}{{{','.join(names)}}}{behind}({shared})")
+                out.append(f"{result}{before}{{{','.join(names)}}}{behind}({shared})" + self.notes(result))
         return out
 
 
-def text_of(row, functions, parameters, versions):
-    lines = Lines(row, parameters)
+def text_of(row, functions, parameters, newer, versions):
+    lines = Lines(row, parameters, newer)
     for cursor in functions:
         lines.add(cursor)
     body = lines.text()
     head = [f"# Made by generate.py from {versions}. Do not edit: change catalogues.tsv or parameters.tsv.", "",
             f"api {row['api']}", f"group {row['group']}", f"library \"{row['library']}\"", ""]
-    return "\n".join(head + lines.types.lines() + [f"success {row['success']}", ""] + body) + "\n"
+    return "\n".join(head + lines.types.lines() + [f"success {lines.type} {lines.success}", ""] + body) + "\n"

@@ -59,14 +59,14 @@ def main():
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     chosen = [row for row in rows_of("catalogues.tsv") if not options.only or row["file"] in options.only.split(",")]
-    parameters = rows_of("parameters.tsv")
+    parameters, newer = rows_of("parameters.tsv"), rows_of("enums.tsv")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         root = options.root or headers_of_packages(chosen, options.suite, folder)
         commit = headers_of_zluda(chosen, options.zluda, folder)
         for row in chosen:
             functions = headers.read(row, [root / "usr/include", folder, HERE])
-            text = catalogue.text_of(row, functions, parameters, source_of(row, root, commit))
+            text = catalogue.text_of(row, functions, parameters, newer, source_of(row, root, commit))
             (HERE / (row["file"] + ".probes")).write_text(text)
             print(f"{row['file']}: {len(functions)} functions, {len(text)} bytes")
 

@@ -39,6 +39,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_use', 'cuda_library', 'text', '', 'CUDAs library, where mapped'),
 ('gpu_use', 'calls', 'integer', '', 'watched calls'),
 ('gpu_use', 'failures', 'integer', '', 'calls that failed, without those that are normal'),
+('gpu_use', 'hip_calls', 'integer', '', 'watched calls without those of libraries above HIP and of HSA'),
+('gpu_use', 'hip_failures', 'integer', '', 'of them failed, without those that are normal'),
 ('gpu_use', 'first_failure_id', 'integer', '', 'failures.id of the first of them'),
 ('gpu_use', 'allocations_and_copies', 'integer', '', 'allocations, copies, fills and loads of modules that succeeded'),
 ('gpu_use', 'launches', 'integer', '', 'launches, as kernel_runs counts them'),

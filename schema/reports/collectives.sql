@@ -1,5 +1,5 @@
 -- Collective operations of RCCL: bytes, ranks, bandwidths as nccl-tests define them
--- about: From the arguments of RCCL's functions (-e all,comm). The number of ranks is that of ncclCommInitRank or ncclCommInitAll. Work of a call between ncclGroupStart and ncclGroupEnd is put to run by ncclGroupEnd, so such a call has no time of the GPU.
+-- about: From the arguments of RCCL's functions (-e all,comm). An operation inside another one counts once, as the outer one. ncclAllToAllv is left out, because its counts are in memory; ncclSend and ncclRecv inside of it count. The number of ranks is that of ncclCommInitRank, ncclCommInitAll or ncclCommCount; that of a communicator of ncclCommSplit alone is not known. Work of a call between ncclGroupStart and ncclGroupEnd is put to run by ncclGroupEnd, so such a call has no time of the GPU.
 -- sort: -total_bytes
 -- limit: 40
 -- leave: total_ns pid op
@@ -11,14 +11,14 @@
 -- column: operation    text      function, without nccl
 -- column: pid          id        process
 -- column: rank         count     of the process in a distributed job
--- column: ranks        count     of the communicator; empty: its creation was not recorded
+-- column: ranks        count     of the communicator; empty: its creation was not recorded, or does not tell
 -- column: type         text      of an element
 -- column: op           text      Sum, Max ...
 -- column: count        count     elements, as the call has them
 -- column: bytes        bytes     of one call, as nccl-tests count: of the whole array, for operations with a part for each rank too
 -- column: calls        count     successful calls
 -- column: total_bytes  bytes     of all calls
--- column: total_ns     duration  time of the calls on the host
+-- column: total_ns     net       time of the calls on the host
 -- column: timed        count     calls with a time of the GPU
 -- column: gpu_ns       duration  time of the GPU for work that the calls put to run; empty without --gpu-times
 -- column: alg_gb_per_s number    algorithm bandwidth: bytes by time of the GPU
@@ -33,32 +33,57 @@ WITH RECURSIVE family(name, counted, whole, factor) AS (
     ('ncclFloat32', 'f32', 4), ('ncclFloat64', 'f64', 8), ('ncclBfloat16', 'bf16', 2), ('ncclFloat8e4m3', 'f8', 1), ('ncclFloat8e5m2', 'bf8', 1)
 ), known AS MATERIALIZED (
   SELECT f.id, g.* FROM functions f JOIN family g ON g.name = f.name WHERE f."group" = 'comm'
-), communicator AS MATERIALIZED (
-  SELECT c.pid, c.id, coalesce(json_extract(c.args, '$.comm'), json_extract(c.args, '$.newcomm')) AS comm, coalesce(json_extract(c.args, '$.nranks'), json_extract(c.args, '$.ndev')) AS ranks
-  FROM (SELECT 1 FROM known LIMIT 1) CROSS JOIN calls c WHERE c.function_id IN (SELECT id FROM functions WHERE name GLOB 'ncclCommInit*') AND c.failed = 0
-), handle AS MATERIALIZED (
-  SELECT pid, id, ranks, comm FROM communicator WHERE comm NOT GLOB '[[]*'
+), told AS MATERIALIZED (
+  SELECT c.session, c.id, c.pid, c.parent_id, c.duration, c.function_id
+  FROM (SELECT 1 FROM known LIMIT 1) CROSS JOIN calls c WHERE c.failed = 0 AND c.function_id IN (SELECT id FROM known)  -- without such functions no call is read
+), outer_one(id, at) AS (
+  SELECT id, parent_id FROM told WHERE parent_id IS NOT NULL
   UNION ALL
-  SELECT m.pid, m.id, m.ranks, e.value FROM communicator m, json_each(m.comm) e WHERE m.comm GLOB '[[]*'
-), chosen AS MATERIALIZED (
-  SELECT c.session, c.id, c.pid, c.duration, substr(k.name, 5) AS operation, k.whole, k.factor, CAST(json_extract(c.args, '$.' || k.counted) AS INTEGER) AS n, json_extract(c.args, '$.datatype') AS type,
-         replace(json_extract(c.args, '$.op'), 'nccl', '') AS op,
-         (SELECT h.ranks FROM handle h WHERE h.pid = c.pid AND h.id < c.id AND h.comm = json_extract(c.args, '$.comm') ORDER BY h.id DESC LIMIT 1) AS ranks
-  FROM (SELECT 1 FROM known LIMIT 1) CROSS JOIN calls c JOIN known k ON k.id = c.function_id  -- without such functions no call is read
-  WHERE c.failed = 0 /*? AND c.session = :session */ /*? AND c.pid = :pid */ /*? AND k.name REGEXP :name */
-    /*? AND (c.session, c.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  SELECT o.id, p.id - p.up FROM outer_one o CROSS JOIN call_ p ON p.id = o.at WHERE p.up IS NOT NULL
+), nested AS MATERIALIZED (
+  SELECT DISTINCT id FROM outer_one WHERE at IN (SELECT id FROM told)
+), maker AS MATERIALIZED (  -- of a communicator; ranks: the parameter with their number. Without one a handle means a communicator of unknown size, or none
+  SELECT id, CASE WHEN name GLOB 'ncclCommInit*' THEN iif(name = 'ncclCommInitAll', 'ndev', 'nranks') WHEN name = 'ncclCommCount' THEN 'count' END AS ranks
+  FROM functions WHERE "group" = 'comm' AND (name GLOB 'ncclCommInit*' OR name IN ('ncclCommCount', 'ncclCommSplit', 'ncclCommShrink', 'ncclCommDestroy', 'ncclCommAbort'))
+), made AS MATERIALIZED (
+  SELECT c.session, c.pid, c.id, coalesce(json_extract(c.args, '$.newcomm'), json_extract(c.args, '$.comm')) AS comm, json_extract(c.args, '$.' || m.ranks) AS ranks
+  FROM (SELECT 1 FROM known LIMIT 1) CROSS JOIN calls c JOIN maker m ON m.id = c.function_id WHERE c.failed = 0
+), chosen AS (
+  SELECT t.session, t.id, t.pid, t.duration, t.function_id, json_extract(c.args, '$.comm') AS comm, json_extract(c.args, '$.datatype', '$.op', '$.' || k.counted) AS facts
+  FROM told t JOIN known k ON k.id = t.function_id JOIN calls c ON c.id = t.id
+  WHERE t.id NOT IN (SELECT id FROM nested) /*? AND t.session = :session */ /*? AND t.pid = :pid */ /*? AND k.name REGEXP :name */
+    /*? AND (t.session, t.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+), event AS (  -- a handle is used again, so the last call about it before an operation holds
+  SELECT session, pid, comm, id, id AS made, NULL AS duration, NULL AS function_id, NULL AS facts FROM made WHERE comm NOT GLOB '[[]*'
+  UNION ALL
+  SELECT m.session, m.pid, e.value, m.id, m.id, NULL, NULL, NULL FROM made m, json_each(m.comm) e WHERE m.comm GLOB '[[]*'
+  UNION ALL
+  SELECT session, pid, comm, id, NULL, duration, function_id, facts FROM chosen
+), matched AS (
+  SELECT session, pid, id, duration, function_id, facts, max(made) OVER (PARTITION BY session, pid, comm ORDER BY id) AS made FROM event
 ), work AS MATERIALIZED (
   SELECT call, sum(duration) AS ns FROM gpu_work WHERE call IS NOT NULL GROUP BY call
 ), enclosing(at, ns) AS (
-  SELECT c.parent_id, w.ns FROM work w CROSS JOIN calls c ON c.id = w.call WHERE c.parent_id IS NOT NULL AND EXISTS (SELECT 1 FROM chosen)
+  SELECT c.id - c.up, w.ns FROM work w CROSS JOIN call_ c ON c.id = w.call WHERE c.up IS NOT NULL AND EXISTS (SELECT 1 FROM told)
   UNION ALL
-  SELECT p.parent_id, e.ns FROM enclosing e CROSS JOIN calls p ON p.id = e.at WHERE p.parent_id IS NOT NULL
-), spent AS MATERIALIZED (
-  SELECT at, sum(ns) AS ns FROM enclosing WHERE at IN (SELECT id FROM chosen) GROUP BY at
+  SELECT p.id - p.up, e.ns FROM enclosing e CROSS JOIN call_ p ON p.id = e.at WHERE p.up IS NOT NULL
+), spent AS MATERIALIZED (  -- the cast lets SQLite look a call up in an index
+  SELECT CAST(at AS INTEGER) AS at, sum(ns) AS ns FROM enclosing WHERE at IN (SELECT id FROM told) GROUP BY at
+), cost AS MATERIALIZED (  -- of fade itself
+  SELECT session, pid, function_id, sum(raw_total_ns - total_ns) AS ns, sum(calls - counted_calls) AS calls FROM call_stats WHERE function_id IN (SELECT id FROM known) GROUP BY session, pid, function_id
+), alike AS MATERIALIZED (
+  SELECT x.session, x.pid, x.function_id, m.ranks, x.facts, count(*) AS calls, sum(x.duration) AS duration, count(s.ns) AS timed, sum(s.ns) AS gpu_ns
+  FROM matched x LEFT JOIN made m ON m.id = x.made LEFT JOIN spent s ON s.at = x.id WHERE x.function_id IS NOT NULL
+  GROUP BY x.session, x.pid, x.function_id, m.ranks, x.facts
+), read AS (
+  SELECT a.*, k.name, k.whole, k.factor, json_extract(a.facts, '$[0]') AS type, replace(json_extract(a.facts, '$[1]'), 'nccl', '') AS op, CAST(json_extract(a.facts, '$[2]') AS INTEGER) AS n,
+         a.duration - coalesce(a.calls * c.ns / nullif(c.calls, 0), 0) AS net
+  FROM alike a JOIN known k ON k.id = a.function_id LEFT JOIN cost c ON c.session = a.session AND c.pid = a.pid AND c.function_id = a.function_id
 ), sized AS (
-  SELECT x.*, coalesce(e.name, x.type) AS type_name, e.bytes * x.n * iif(x.whole, x.ranks, 1) AS bytes, s.ns, CASE x.factor WHEN 2 THEN 2.0 * (x.ranks - 1) / x.ranks WHEN 1 THEN 1.0 * (x.ranks - 1) / x.ranks ELSE 1.0 END AS bus
-  FROM chosen x LEFT JOIN element e ON e.word = x.type LEFT JOIN spent s ON s.at = x.id
+  SELECT x.*, coalesce(e.name, x.type) AS type_name, e.bytes * x.n * iif(x.whole, x.ranks, 1) AS bytes, CASE x.factor WHEN 2 THEN 2.0 * (x.ranks - 1) / x.ranks WHEN 1 THEN 1.0 * (x.ranks - 1) / x.ranks ELSE 1.0 END AS bus
+  FROM read x LEFT JOIN element e ON e.word = x.type
 )
-SELECT operation, pid, (SELECT max(r.rank) FROM process_ranks r WHERE r.session = sized.session AND r.pid = sized.pid) AS rank, ranks, type_name AS type, op, n AS count, bytes, count(*) AS calls, sum(bytes) AS total_bytes,
-       sum(duration) AS total_ns, count(ns) AS timed, sum(ns) AS gpu_ns, round(1.0 * bytes * count(ns) / nullif(sum(ns), 0), 2) AS alg_gb_per_s, round(bus * bytes * count(ns) / nullif(sum(ns), 0), 2) AS bus_gb_per_s
+SELECT substr(name, 5) AS operation, pid, (SELECT max(r.rank) FROM process_ranks r WHERE r.session = sized.session AND r.pid = sized.pid) AS rank, ranks, type_name AS type, op, n AS count, bytes, sum(calls) AS calls,
+       bytes * sum(calls) AS total_bytes, max(sum(net), 0) AS total_ns, sum(timed) AS timed, sum(gpu_ns) AS gpu_ns, round(1.0 * bytes * sum(timed) / nullif(sum(gpu_ns), 0), 2) AS alg_gb_per_s,
+       round(bus * bytes * sum(timed) / nullif(sum(gpu_ns), 0), 2) AS bus_gb_per_s
 FROM sized GROUP BY session, operation, pid, ranks, type, op, n

@@ -43,8 +43,12 @@ library AS (
                  THEN path END) AS cuda
   FROM loaded
   GROUP BY process),
+other AS MATERIALIZED (  -- functions of libraries above HIP and below it
+  SELECT id, name
+  FROM function_
+  WHERE api = 'hsa' OR grp IN ('comm', 'blas', 'dnn', 'fft', 'sparse', 'solver', 'rand')),
 work AS (
-  SELECT t.process, sum(x.n) AS calls,
+  SELECT t.process, sum(x.n) AS calls, sum(CASE WHEN x.fn IN (SELECT id FROM other) THEN 0 ELSE x.n END) AS hip_calls,
          sum(CASE
                WHEN f.kind IN ('alloc', 'host_alloc', 'copy', 'set', 'module_load') THEN x.n - x.errors
                ELSE 0 END) AS moved,
@@ -65,7 +69,8 @@ cut AS MATERIALIZED (
   WHERE word = 'window' AND "end" IS NULL
   GROUP BY process_id),
 failed AS (
-  SELECT process_id, sum(repeats) AS failures, min(id) AS first_failure, max(code = 100) AS no_device
+  SELECT process_id, sum(repeats) AS failures,
+         sum(CASE WHEN name IN (SELECT name FROM other) THEN 0 ELSE repeats END) AS hip_failures, min(id) AS first_failure, max(code = 100) AS no_device
   FROM failures
   WHERE NOT normal AND name NOT GLOB 'nvml*'
   GROUP BY process_id)
@@ -95,7 +100,8 @@ SELECT p.session, p.id AS process_id, p.pid, p.parent AS parent_id, p.command, p
         LIMIT 1) AS unwatched,
        b.hip AS hip_library, coalesce(b.sites, 0) AS functions_watched, b.torch AS torch_library,
        b.torch_gpu AS torch_gpu_library, b.cuda AS cuda_library, coalesce(w.calls, 0) AS calls,
-       coalesce(f.failures, 0) AS failures, f.first_failure AS first_failure_id,
+       coalesce(f.failures, 0) AS failures, coalesce(w.hip_calls, 0) AS hip_calls,
+       coalesce(f.hip_failures, 0) AS hip_failures, f.first_failure AS first_failure_id,
        coalesce(w.moved, 0) AS allocations_and_copies, coalesce(l.launches, 0) AS launches,
        coalesce(l.failed_launches, 0) AS failed_launches, l.first_launch, l.last_launch, c.cpu_ns,
        c.cpu_ns - (SELECT max(y.cpu_ns)

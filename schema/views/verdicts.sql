@@ -161,7 +161,8 @@ SELECT session, process_id, pid, command, verdict, working,
                        iif(devices_offered = 1, '', 's'), iif(devices_offered = 1, 'it', 'them'))
          ELSE 'it asked about GPUs and did nothing with them' END AS reason,
        substr(iif(hip_library IS NULL, '; no HIP library mapped',
-                  printf('; %s: %d %s, %d of them failed', hip_library, calls, iif(calls = 1, 'call', 'calls'), failures))
+                  printf('; %s: %d %s, %d of them failed', hip_library, hip_calls,
+                         iif(hip_calls = 1, 'call', 'calls'), hip_failures))
               || iif(hip_library IS NULL AND torch_library IS NOT NULL,
                      '; mapped: ' || torch_library
                      || iif(torch_gpu_library IS NULL, ', and neither libtorch_hip nor libtorch_cuda',

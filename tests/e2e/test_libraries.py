@@ -82,6 +82,24 @@ def test_calls_have_the_hip_calls_and_the_work_inside(build, timed):
     assert told["hipblasSgemm"]["gpu_ns"] == outer
 
 
+def test_all_reports_have_the_same_net_times(build, timed):
+    folder, _, _ = timed
+    told = {row["name"]: row for row in report(build, folder, "library-calls")}
+    assert all(row["total_ns"] >= row["self_ns"] for row in told.values())
+    for row in report(build, folder, "gemm"):
+        if row["calls"] == told[row["name"]]["calls"]:  # all of one shape, and none failed
+            assert row["total_ns"] == told[row["name"]]["total_ns"], row["name"]
+    for row in report(build, folder, "collectives"):
+        assert row["total_ns"] == told["nccl" + row["operation"]]["total_ns"], row["operation"]
+
+
+def test_the_verdict_counts_calls_of_hip(build, timed):
+    _, database, _ = timed
+    calls = database.value("SELECT count(*) FROM calls WHERE category IN ('hip', 'hiprtc')")
+    assert f"{calls} calls, 0 of them failed" in database.value("SELECT evidence FROM verdicts")
+    assert database.value("SELECT calls FROM gpu_use") > calls and database.value("SELECT failures FROM gpu_use") == 1
+
+
 def test_products_have_their_shapes(build, timed):
     folder, _, log = timed
     rows = report(build, folder, "gemm")

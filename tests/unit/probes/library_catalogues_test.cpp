@@ -69,13 +69,32 @@ TEST(LibraryCatalogues, AreSmallerThanAMegabyteTogether) {
 }
 
 TEST(LibraryCatalogues, AreReadOnlyIfAWordNamesThem) {
-  for (const char* events : {"", "all", "hot", "hip", "mem,copy", "hip*", "*", "all,-sync"})
+  for (const char* events : {"", "all", "hot", "hip", "mem,copy", "hip*", "cu*", "*", "hipM*", "all,-sync"})
     EXPECT_THAT(loaded_by(events), IsEmpty()) << events;
   EXPECT_THAT(loaded_by("all,comm"), ElementsAre("rccl"));
   EXPECT_THAT(loaded_by("mem,rand"), ElementsAre("rocrand", "hiprand"));
   EXPECT_THAT(loaded_by("rocblas"), ElementsAre("rocblas"));
   EXPECT_THAT(loaded_by("rocblas_?gemm*"), ElementsAre("rocblas"));
   EXPECT_THAT(loaded_by("trace=ncclAllReduce"), ElementsAre("rccl"));
+}
+
+TEST(LibraryCatalogues, APatternReadsAllThatBeginAlike) {
+  EXPECT_THAT(loaded_by("all,hipblas*"), ElementsAre("hipblas", "hipblaslt"));
+  EXPECT_THAT(loaded_by("cublas*"), ElementsAre("cublas", "cublaslt"));
+  EXPECT_THAT(loaded_by("hipb*Gemm*"), ElementsAre("hipblas", "hipblaslt"));
+  EXPECT_THAT(loaded_by("trace=nccl[AB]*"), ElementsAre("rccl"));
+  for (const char* events : {"*gemm*", "mem,?*gemm*"})
+    EXPECT_EQ(loaded_by(events).size(), library_catalogues().size()) << events;
+  EXPECT_TRUE(on("hipblasLtMatmul", "all,hipblas*"));
+  EXPECT_TRUE(on("rocblas_sgemm", "*gemm*"));
+}
+
+TEST(LibraryCatalogues, WorkOfRcclThatGoesOnIsNoFailure) {
+  const ProbePtr reduce = probe_called("ncclAllReduce", every_probe());
+  EXPECT_FALSE(reduce->failed(7));
+  EXPECT_TRUE(reduce->failed(5));
+  EXPECT_EQ(types_of(*reduce).enum_name("ncclResult_t", 7, kNewest), "ncclInProgress");
+  EXPECT_EQ(types_of(*reduce).enum_name("ncclDataType_t", 11, kNewest), "ncclFloat8e5m2");
 }
 
 TEST(LibraryCatalogues, FunctionsAreOnIfTheirGroupApiOrNameIsSelected) {
