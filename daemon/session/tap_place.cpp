@@ -14,15 +14,32 @@ struct Where {
   const TapArea::Cell* cell = nullptr;
   Stage stage{};
   bool is_in_cell = false;  // and not at a question, nor in the slot
+  bool has_called = false;  // the tap has called the function
 };
 
-// The slot of a tapped function, called by its tap. The instruction in front of the site may have pushed a register.
+// A thread in what a tap calls. A thread that goes on without a record comes there by a jump: its frame is the
+// caller's.
+Where called(const AddressSpace& space, const TapArea::Cell& cell, RemoteAddr return_address) {
+  const auto back = space.memory().value<RemoteAddr>(return_address);
+  return back == cell.stub.calls_from ? Where{.cell = &cell, .stage = Stage::Recorded, .has_called = true} : Where{};
+}
+
+// The slot of a tapped function. The instruction in front of the site may have pushed a register.
 Where in_slot(const AddressSpace& space, const Registers& registers) {
   const Site* const site = space.our_code().site_of_slot(registers.ip());
   if (!site || !site->is_tapped || site->slot != registers.ip()) return {};
   const auto back = space.memory().value<RemoteAddr>(registers.sp() + site->lead.depth);
   const TapArea::Cell* const cell = back ? space.taps()->around(*back) : nullptr;
-  return cell && cell->stub.calls_from == *back ? Where{cell, Stage::Recorded} : Where{};
+  return cell ? called(space, *cell, registers.sp() + site->lead.depth) : Where{};
+}
+
+// The instruction in front of the site, once more, and the jump behind it.
+Where in_lead(const AddressSpace& space, const TapArea::Cell& cell, const Registers& registers) {
+  const SiteTable& sites = space.sites();
+  const auto site = sites.all().find(cell.site);
+  if (site == sites.all().end()) return {};
+  const bool is_behind = registers.ip() > cell.stub.end;
+  return called(space, cell, registers.sp() + (is_behind ? site->second.lead.depth : 0));
 }
 
 Where find_place(const AddressSpace& space, const Registers& registers) {
@@ -33,8 +50,9 @@ Where find_place(const AddressSpace& space, const Registers& registers) {
   const TapArea::Cell* const cell = area.around(at);
   if (!cell) return {};
   const tap::Stub& stub = cell->stub;
-  if (at >= stub.end) return {cell, Stage::Recorded};  // the instruction in front of the site, once more
-  return {cell, at < stub.begin ? Stage::Entering : stub.stage_at(at), !asks};
+  if (at >= stub.end) return asks ? Where{} : in_lead(space, *cell, registers);
+  const Stage stage = at < stub.begin ? Stage::Entering : stub.stage_at(at);
+  return {cell, stage, !asks, stage >= Stage::Returned};
 }
 
 // The stack pointer at the entry, if no frame leads to it.
@@ -72,7 +90,7 @@ std::optional<TapPlace> place_in_tap(const AddressSpace& space, const Registers&
   if (!where.cell || where.stage == Stage::Passing) return std::nullopt;
   const Memory& memory = space.memory();
   const tap::Stub& stub = where.cell->stub;
-  TapPlace out{*where.cell, where.stage, {}, {}, {}, registers};
+  TapPlace out{*where.cell, where.stage, {}, {}, {}, registers, where.has_called};
   const RemoteAddr frame{registers.rbp};
   if (const auto sp = where.is_in_cell ? frameless(*space.taps(), stub, registers) : std::nullopt) {
     out.sp = *sp;

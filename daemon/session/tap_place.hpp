@@ -16,6 +16,7 @@ struct TapPlace {
   RemoteAddr out;             // Returned, Leaving: the out-parameter, if the function has one
   // The registers at the entry until the function was called, and behind the return of the call from then on.
   Registers own;
+  bool has_called = false;  // the tap has called the function, which may not have begun
 
   bool is_at_entry() const { return stage <= tap::Stage::Recorded; }
 };

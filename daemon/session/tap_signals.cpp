@@ -20,8 +20,7 @@ void TapCapture::show_own_address(Thread& thread) {
   if (may_move && thread.space().taps()->has_gates() && TapGates::show_entry(thread, *registers)) return;
   const auto place = registers ? place_in_tap(thread.space(), *registers) : std::nullopt;
   if (!place || !may_move) return;
-  const bool has_called = !place->is_at_entry() || !thread.space().taps()->code().contains(registers->ip());
-  if (has_called && has_shadow_stack(thread.tid)) return;
+  if (place->has_called && has_shadow_stack(thread.tid)) return;
   const auto thread_pointer = thread.memory().value<std::uint64_t>({registers->fs_base});
   TapThread* const ring = thread_pointer ? taps->at(*thread_pointer) : nullptr;
   Thread* const owner = ring ? roster_.thread(ring->tid) : nullptr;
