@@ -24,6 +24,9 @@ void tell_what_is_missing(Recording& recording, const table::Value& session, std
   if (exported > 0 && !partial.empty()) log::info("not everything was recorded: {}", partial);
   if (exported > 0 && !rows.empty() && rows != partial) log::info("not every call has a row: {}", rows);
   if (exported > 0) return;
+  if (number("SELECT EXISTS (SELECT 1 FROM call_)") > 0)
+    return log::info(
+        "no call was exported: none of the recorded calls fits the options (--from, --to, --pid, --name ...)");
   if (const std::string why = verdict(recording); !why.empty()) return log::info("{}", why);
   if (number("SELECT count(*) FROM sessions WHERE detail = 'stats'") > 0)
     log::info("no calls to export: this was recorded with --detail stats, which keeps counts and times only");

@@ -228,6 +228,12 @@ def test_filters(recording, perfetto):
     assert perfetto(recording, "--pid", pid).calls() and not perfetto(recording, "--pid", pid + 1).calls()
 
 
+def test_a_choice_without_calls_is_said(recording, export):
+    for form in ("perfetto", "chrome", "kineto"):
+        done = export(recording, "--format", form, "--from", "1h")
+        assert done.returncode == 0 and b"none of the recorded calls fits the options" in done.stderr
+
+
 def test_steps_are_a_window(recording, export, perfetto, tmp_path):
     none = export(recording, "--format", "perfetto", "--step", "2")
     assert none.returncode == 1 and b"no steps" in none.stderr
