@@ -1,4 +1,4 @@
--- Work of GPUs that has no place in rocpd, because its device or its kernel is not known, and work that has one but no call.
+-- Work of GPUs that has no place in rocpd, because its device or its kernel is not known. untied: has one, but no call.
 SELECT coalesce(sum(d.id IS NULL OR (w.kernel IS NULL AND w.kind = 0)), 0) AS n,
        coalesce(sum(w.call IS NULL AND NOT (d.id IS NULL OR (w.kernel IS NULL AND w.kind = 0))), 0) AS untied
 FROM gpu_work_ w
