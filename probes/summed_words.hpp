@@ -16,8 +16,8 @@ namespace fade::probes {
 class SummedWords {
  public:
   using Values = CallWords::Values;
-  // The places of a call's words: six registers, the words on the stack, an output of 8 bytes (null: it has none). Each
-  // word is read once, because the program may change it meanwhile.
+  // The places of a call's words: six registers, the words on the stack, the first 8 bytes of the output (null: it has
+  // none). Each word is read once, because the program may change it meanwhile.
   struct Places {
     const std::byte *registers, *stack, *out;
   };

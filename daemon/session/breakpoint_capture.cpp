@@ -122,13 +122,21 @@ void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registe
   call.record.caller = site.id;
   if (is_recorded(entry) && stacks_.policy().wants(*entry.probe, entry.function, site.id))
     call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
-  if (!entry.needs.result || !returns_.watch(thread, site, call.return_address)) {
-    call.record.entry_ns = book_.entry_time(clock_.now());
-    return book_.close(std::move(call), entry.needs.result ? kUnseen : kEntryOnly);
-  }
-  CallRecord& record = book_.open(thread, std::move(call));
-  record.entry_ns = book_.entry_time(clock_.now());  // fade's own work until now is not the call's time
-  record.held_ns = held_time(record.entry_ns - now);
+  const bool is_seen = entry.needs.result && returns_.watch(thread, site, call.return_address);
+  begin(thread, entry, call.record);
+  if (!is_seen) return book_.close(std::move(call), entry.needs.result ? kUnseen : kEntryOnly);
+  call.record.held_ns = held_time(call.record.entry_ns - now);
+  book_.open(thread, std::move(call));
+}
+
+// The call gets its id and time last: fade's own work until now is not its time. Other threads call meanwhile, and a
+// call with a lower id has no later time.
+void BreakpointCapture::begin(const Thread& thread, const Entry& entry, CallRecord& record) {
+  record.entry_ns = clock_.now();
+  if (!is_recorded(entry)) return;
+  if (now_behind_others_) record.entry_ns = now_behind_others_();
+  book_.number(thread, record);
+  record.entry_ns = book_.entry_time(record.entry_ns);
 }
 
 // A recorded call is read in whole, any other call with its registers, stack words and return address. The stack that a
@@ -139,7 +147,6 @@ void BreakpointCapture::read_arguments(Thread& thread, const Entry& entry, const
   const Memory& memory = with_stack ? stacks_.look(thread, registers) : thread.memory();
   call.return_address = ArgumentReader::read_entry(entry, registers, on_stack, thread.tid, memory, call);
   if (!is_recorded(entry)) return;
-  book_.number(thread, call.record);
   arguments_.read_inputs(entry, thread.memory(), call);
   if (entry.needs.kernel_names) kernels_.name(thread, *entry.probe, call.record, call.payload);
 }

@@ -2,8 +2,10 @@
 // costs two stops. Anything can be read at these stops, so this engine can capture every function. It resumes no
 // thread. Tracing thread only.
 #pragma once
+#include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -44,6 +46,8 @@ class BreakpointCapture final : public Capture {
   // The thread is at the entry of a function whose calls another engine sees, but not this one. The thread goes on in
   // the function by the way of the other engine.
   void take(Thread& thread, std::uint32_t index, const Registers& at_entry, std::int64_t now);
+  // Another engine sees calls without a stop. `now` returns a time, after it has recorded all calls that began before.
+  void let_record_first(std::function<std::int64_t()> now) { now_behind_others_ = std::move(now); }
   void forget(Inferior& inferior, RemoteRange range, Tid stopped) override;
   void leave(Inferior& inferior, Tid stopped) override { inferior.space().put_back(stopped); }
   void thread_ended(Thread& thread, bool process_ended) override;
@@ -60,6 +64,7 @@ class BreakpointCapture final : public Capture {
   std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
   void enter(Thread& thread, std::uint32_t index, const Registers& registers, std::span<const std::uint64_t> on_stack,
              std::int64_t now);
+  void begin(const Thread& thread, const Entry& entry, CallRecord& record);
   std::uint32_t leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
   bool is_recorded(const Entry& entry) const { return entry.what == Entry::What::Function && recording_; }
   void read_arguments(Thread& thread, const Entry& entry, const Registers& registers,
@@ -80,6 +85,7 @@ class BreakpointCapture final : public Capture {
   ArgumentReader arguments_;
   CalledKernels kernels_;
   Corrector corrector_;
+  std::function<std::int64_t()> now_behind_others_;  // empty: no other engine sees calls
   bool recording_ = true;
 };
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <span>
 
-#include "probes/call_facts.hpp"
 #include "session/tappable.hpp"
 
 namespace fade {
@@ -35,7 +34,7 @@ LeafCalls::LeafCalls(const Parts& parts)
       kernels_(parts.kernels),
       summed_(parts.summed) {}
 
-// A function that sets the device of its thread takes the long way, and one that gives a place in a queue of a GPU.
+// A function that sets the device of its thread takes the long way, and so do all functions of HSA.
 LeafCalls::Known& LeafCalls::known(const Thread& thread, std::uint16_t number) {
   Known& known = known_[number % kKnown];
   const Program* const program = thread.inferior->program.get();

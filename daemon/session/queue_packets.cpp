@@ -1,7 +1,6 @@
 #include "session/queue_packets.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "probes/hsa_calls.hpp"
@@ -21,22 +20,6 @@ QueueReader::Places places_of(const Thread& thread, const OpenCall& call) {
           .count = std::min<std::uint64_t>(call.record.words[hsa::kCount], kMostPackets)};
 }
 
-std::uint64_t signal_of(std::span<const std::byte> packet) {
-  std::uint64_t out;
-  std::memcpy(&out, packet.data() + hsa::kSignalAt, sizeof out);
-  return out;
-}
-
-bool names_signal(std::span<const std::byte> packets, std::uint64_t signal) {
-  for (; packets.size() >= hsa::kPacketSize; packets = packets.subspan(hsa::kPacketSize))
-    if (signal_of(packets) == signal) return true;
-  return false;
-}
-
-void add(OpenCall& call, std::span<const std::byte> packets) {
-  if (!packets.empty()) append_piece(call.payload, {.kind = PieceKind::Out, .param = hsa::kQueue}, packets);
-}
-
 }  // namespace
 
 // HIP may ask for a time between a place and its packet: it needs a signal that is free.
@@ -44,7 +27,7 @@ bool QueuePackets::take(Thread& thread, const Entry& entry, OpenCall& call) {
   const HsaCall what = entry.needs.hsa;
   if (what == HsaCall::None && waiting_.empty()) return false;
   if (what != HsaCall::KernelTime && what != HsaCall::CopyTime) complete(thread.id);
-  if (what == HsaCall::KernelTime) complete_with(thread, call.record.words[hsa::kSignal]);
+  if (what == HsaCall::KernelTime) complete_begun(*thread.inferior->program);
   if (what != HsaCall::Packet || call.record.id == 0) return false;
   Waiting& waiting = waiting_[thread.id];
   waiting.thread = &thread;
@@ -59,38 +42,39 @@ void QueuePackets::complete(ThreadId thread) {
 }
 
 void QueuePackets::complete(const Thread& thread, OpenCall call) {
-  add(call, reader_.packets(thread.memory(), places_of(thread, call)));
+  complete(std::move(call), reader_.packets(thread.memory(), places_of(thread, call)));
+}
+
+void QueuePackets::complete(OpenCall call, std::span<const std::byte> packets) {
+  if (!packets.empty()) append_piece(call.payload, {.kind = PieceKind::Out, .param = hsa::kQueue}, packets);
   book_.complete(call);
 }
 
-template <class IsReady>
-void QueuePackets::complete_if(const Program* program, const IsReady& is_ready) {
+template <class Completes>
+void QueuePackets::for_waiting(const Program& program, const Completes& completes) {
   for (auto& [id, waiting] : waiting_) {
     const Thread& thread = *waiting.thread;
-    if (thread.inferior->program.get() != program) continue;
-    std::erase_if(waiting.calls, [&](const OpenCall& call) {
-      if (!is_ready(call)) return false;
-      complete(thread, call);
-      return true;
-    });
+    if (thread.inferior->program.get() != &program) continue;
+    std::erase_if(waiting.calls, [&](const OpenCall& call) { return completes(thread, call); });
   }
 }
 
 // Another thread may not have returned from the call that wrote the packet, and the work is done. Where the GPU has not
-// begun yet, the packet may not be written, and an old one with the same signal is still there. A packet that is
-// overwritten may have been of that signal.
-void QueuePackets::complete_with(const Thread& asking, std::uint64_t signal) {
-  complete_if(asking.inferior->program.get(), [&](const OpenCall& call) {
-    const QueueReader::Places places = places_of(asking, call);
-    if (!reader_.has_begun(asking.memory(), places)) return false;
-    const auto packets = reader_.packets(asking.memory(), places);
-    return packets.empty() || names_signal(packets, signal);
+// begun yet, the packet may not be written, and an old one with the same signal is still there.
+void QueuePackets::complete_begun(const Program& program) {
+  for_waiting(program, [&](const Thread& thread, const OpenCall& call) {
+    const auto packets = reader_.packets_if_begun(thread.memory(), places_of(thread, call));
+    if (packets) complete(call, *packets);
+    return packets.has_value();
   });
 }
 
 void QueuePackets::queue_ends(const Thread& thread, RemoteAddr queue) {
-  complete_if(thread.inferior->program.get(),
-              [&](const OpenCall& call) { return call.record.words[hsa::kQueue] == queue.value; });
+  for_waiting(*thread.inferior->program, [&](const Thread& owner, const OpenCall& call) {
+    const bool is_put_there = call.record.words[hsa::kQueue] == queue.value;
+    if (is_put_there) complete(owner, call);
+    return is_put_there;
+  });
 }
 
 }  // namespace fade

@@ -1,8 +1,9 @@
 // The packets that calls put into queues of a GPU. A function of HSA gives a place in a queue, and the packet is
-// written there after that call. So the call waits here until its packet is written: until a later call of the same
-// thread has ended that is no question for a time, or until any thread asks when the packet was worked on. It is
+// written there after that call. So the call waits here until its packet is written: a later call of the same thread
+// has ended that is no question for a time. Or any thread asks for a time, and the GPU has begun with the packet. It is
 // completed with the packet, or without if the packet was overwritten meanwhile. Tracing thread only.
 #pragma once
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -36,10 +37,12 @@ class QueuePackets {
 
   void complete(ThreadId thread);
   void complete(const Thread& thread, OpenCall call);
-  // Completes the calls of all threads of that program that `is_ready` accepts.
-  template <class IsReady>
-  void complete_if(const Program* program, const IsReady& is_ready);
-  void complete_with(const Thread& asking, std::uint64_t signal);
+  void complete(OpenCall call, std::span<const std::byte> packets);
+  // Shows `completes` each waiting call of the program; it returns true if it has completed the call.
+  template <class Completes>
+  void for_waiting(const Program& program, const Completes& completes);
+  // Completes the calls of whose packets the GPU has begun.
+  void complete_begun(const Program& program);
 
   CallBook& book_;
   QueueReader reader_;

@@ -93,17 +93,22 @@ const QueueReader::View* QueueReader::view(const Memory& memory, const Places& p
   return &views_.emplace_back(std::move(*now));
 }
 
-bool QueueReader::has_begun(const Memory& memory, const Places& places) {
-  const View* const now = view(memory, places);
-  return now && now->begun >= places.index + places.count;
+std::span<const std::byte> QueueReader::View::packets_of(const Places& of) const {
+  if (may_be_overwritten(of.index, given, places)) return {};
+  const std::span<const std::byte> all(packets);
+  const std::size_t from = std::min((of.index - first) * hsa::kPacketSize, all.size());
+  return all.subspan(from, std::min(of.count * hsa::kPacketSize, all.size() - from));
 }
 
 std::span<const std::byte> QueueReader::packets(const Memory& memory, const Places& places) {
   const View* const now = view(memory, places);
-  if (!now || may_be_overwritten(places.index, now->given, now->places)) return {};
-  const std::span<const std::byte> all(now->packets);
-  const std::size_t from = std::min((places.index - now->first) * hsa::kPacketSize, all.size());
-  return all.subspan(from, std::min(places.count * hsa::kPacketSize, all.size() - from));
+  return now ? now->packets_of(places) : std::span<const std::byte>();
+}
+
+std::optional<std::span<const std::byte>> QueueReader::packets_if_begun(const Memory& memory, const Places& places) {
+  const View* const now = view(memory, places);
+  if (!now || now->begun < places.index + places.count) return std::nullopt;
+  return now->packets_of(places);
 }
 
 }  // namespace fade

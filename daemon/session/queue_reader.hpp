@@ -18,14 +18,14 @@ class QueueReader {
     std::uint64_t index = 0, count = 0;
   };
 
-  // Until end_round() all packets that are asked for were written before begin_round(). So they are read many at once.
+  // In a round, only packets are asked for that were written before begin_round(). So they are read many at once.
   void begin_round() { start(true); }
   void end_round() { start(false); }
 
-  // The GPU has begun to work on all of these packets.
-  bool has_begun(const Memory& memory, const Places& places);
   // The packets. Fewer if one cannot be read, none if one may be that of a later call. Valid until the next question.
   std::span<const std::byte> packets(const Memory& memory, const Places& places);
+  // nullopt: the GPU has not begun to work on all of them.
+  std::optional<std::span<const std::byte>> packets_if_begun(const Memory& memory, const Places& places);
 
  private:
   // A part of a queue at one time.
@@ -37,6 +37,7 @@ class QueueReader {
     std::uint64_t first = 0, wanted = 0;  // index of the first packet; the number of packets that were asked for
     std::vector<std::byte> packets;
 
+    std::span<const std::byte> packets_of(const Places& places) const;
     bool has(const Places& of) const {
       return program == of.program && queue == of.queue && of.index >= first && of.index + of.count <= first + wanted;
     }

@@ -72,6 +72,7 @@ TapCapture::TapCapture(const Parts& parts)
   if (const auto usable = records_.begin(); !usable) no_clock_ = usable.error().sentence();
   if (!records_.has_clock() && engine_ == CaptureEngine::Taps)
     notes_.push_back(no_clock_ + "; calls were recorded with breakpoints");
+  if (records_.has_clock()) breakpoints_.let_record_first([this] { return now_behind_records(); });
 }
 
 // Text and pads are put back by the engine of breakpoints. Threads that are in a tap go on without it.
@@ -125,6 +126,14 @@ void TapCapture::drain(const TapThread* part) {
     if (area && area->is_enabled()) sink_.notice(Drop{.at = clock_.now(), .n = 1, .reason = kOverwritten});
     give_up(*inferior, kOverwritten);
   }
+}
+
+// Threads that do not stop call while fade works, so records may have come since the stop. Reading many takes a while.
+std::int64_t TapCapture::now_behind_records() {
+  if (!records_.is_idle()) drain();
+  const std::int64_t now = clock_.now();
+  if (!records_.is_idle()) drain();
+  return now;
 }
 
 // Before a question is answered. The record that a full ring has no room for gets its id later.

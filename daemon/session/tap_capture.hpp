@@ -45,7 +45,8 @@ class TapCapture final : public Capture {
   Result<bool> tap_all(Thread& stopped, std::uint32_t entry);
   // The functions of the program that were tapped, and not called for `ns`, have breakpoints again. Returns them.
   std::vector<std::uint32_t> untap_quiet(Program& program, std::int64_t ns);
-  // Reads the rings in any case: a call that a breakpoint sees then has a higher id than all that began before it.
+  // Reads the rings in any case, and once more before a breakpoint's call gets its id: all that began before it have
+  // lower ones.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
   void drain() override { drain(nullptr); }
   // A thread with a full ring may go on when a part of it was read, if it has a CPU beside the tracer's. The rest is
@@ -88,6 +89,7 @@ class TapCapture final : public Capture {
   bool is_for_all_functions() const { return engine_ == CaptureEngine::Taps; }
   Result<void> tap(Inferior& inferior, Site* site, std::uint32_t entry, Tid stopped);
   void drain(const TapThread* part);
+  std::int64_t now_behind_records();
   void read(const Thread& thread, std::optional<tap::Question> question);
   void answer(const Asking& asking, tap::Question question);
   bool learn_site(const Asking& asking);

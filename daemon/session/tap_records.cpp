@@ -154,6 +154,13 @@ std::vector<Inferior*> TapRecords::drain(const TapThread* part) {
   return spoiled;
 }
 
+bool TapRecords::is_idle() const {
+  return std::ranges::all_of(programs_, [](const auto& weak) {
+    const auto program = weak.lock();
+    return !program || !program->has_rings() || program->is_idle();
+  });
+}
+
 std::uint64_t TapRecords::take_most_read() {
   std::uint64_t most = 0;
   for (const auto& weak : programs_)

@@ -46,6 +46,8 @@ class TapRecords {
   // Handles all records that were written until now; with `part`, only until a part of that ring was read. Returns the
   // processes that have written over a ring.
   std::vector<Inferior*> drain(const TapThread* part = nullptr);
+  // No ring has a record that was not handled, or room for one that a thread has taken.
+  bool is_idle() const;
   // The most bytes that were read from one ring, since last asked.
   std::uint64_t take_most_read();
   // Without it, only calls whose effects matter are followed.

@@ -11,10 +11,11 @@ using Wide = __int128;
 
 constexpr std::uint64_t kGigahertz = 1'000'000'000;
 constexpr std::size_t kMostSignals = 200'000, kMostOuters = 200'000, kMostThreads = 200'000;
-constexpr std::size_t kMostOpen = 4'096;  // of one signal
+constexpr std::size_t kMostOpen = 4'096;    // of one signal
+constexpr std::size_t kMostUnread = 1'000;  // of one process
 // The clocks of GPU and host are compared now and then by the driver, and drift in between.
 constexpr std::int64_t kClockError = 1'000'000;
-// A call of a tap is no earlier than the calls before it. If fade was busy, it has a later time than it had.
+// Calls of taps keep the order of entry, so a call may get a later time than its own, if fade was busy.
 constexpr std::int64_t kLate = 100'000'000;
 
 std::int64_t boot_ns_of(sqlite::Db& db, SessionRow session) {
@@ -62,23 +63,33 @@ void GpuBook::work(const std::shared_ptr<GpuWork>& work, std::uint64_t signal) {
   if (!work->has_outer) by_outer_[work->outer].push_back(work);
   if (signal == 0) return;
   Signal& known = signals_[{work->process_id, signal}];
-  const auto early = std::ranges::find_if(known.early, [&](const Early& e) { return e.told.asking > work->placing; });
-  if (early == known.early.end()) {
+  if (known.untied > work->placing) return;
+  if (!known.early || known.early->told.asking < work->placing) {
     if (known.open.size() >= kMostOpen) known.open.clear();
     return known.open.push_back(work);
   }
-  const GpuSpan time = early->time;
-  known.early.erase(early);
-  known.last = time;
-  finish(*work, time);
+  known.last = known.early->time;
+  known.early.reset();
+  finish(*work, known.last);
 }
 
-// HIP asks for the times of few barriers. It uses the signals of the others again, perhaps for a packet that was not
-// read.
+void GpuBook::unread(ProcessId process_id, ProcessRow process, CallId placing, std::int64_t at) {
+  ++counts_[process].unread;
+  auto& unread = unread_[process_id];
+  unread.emplace(placing, at);
+  if (unread.size() > kMostUnread) unread.erase(unread.begin());
+}
+
+// The packet that was not read may have the same signal. HIP asks for the times of few barriers, and uses their signals
+// again without a question. A kernel's time cannot be told apart if it began behind the place of that packet.
 bool GpuBook::may_be_of(const Told& told, GpuSpan time, const GpuWork& work) const {
   if (work.placing > told.asking || time.start <= work.at - kLate) return false;
-  const auto unread = work.kind == GpuKind::Barrier ? unread_.find(told.process_id) : unread_.end();
-  return unread == unread_.end() || unread->second < work.placing;
+  const bool is_packet = work.kind != GpuKind::Copy || work.object != 0;
+  const auto unread = unread_.find(told.process_id);
+  if (!is_packet || unread == unread_.end()) return true;
+  const auto next = unread->second.upper_bound(work.placing);
+  if (next == unread->second.end()) return true;
+  return work.kind != GpuKind::Barrier && (next->first > told.asking || time.start <= next->second);
 }
 
 void GpuBook::told(const Told& told) {
@@ -86,14 +97,26 @@ void GpuBook::told(const Told& told) {
   if (!time) return void(++counts_[told.process].untold);
   make_room();
   Signal& known = signals_[{told.process_id, told.signal}];
-  if (is_same_span(known.last, *time)) return;
+  if (is_same_span(known.last, *time) || (known.early && is_same_span(known.early->time, *time))) return;
   const auto newest = std::ranges::find_if(known.open.rbegin(), known.open.rend(),
                                            [&](const auto& work) { return may_be_of(told, *time, *work); });
-  if (newest == known.open.rend()) return known.early.push_back({told, *time});
+  known.last = *time;
+  if (newest == known.open.rend()) {
+    give_up(known);
+    return void(known.early = {told, *time});
+  }
   const std::shared_ptr<GpuWork> work = *newest;
   known.open.erase(known.open.begin(), newest.base());  // the time of earlier work was not asked for
-  known.last = *time;
+  if (known.early && known.early->told.asking < work->placing) give_up(known);
   finish(*work, *time);
+}
+
+// The signal was used again, so the work of its early time was not read.
+void GpuBook::give_up(Signal& signal) {
+  if (!signal.early) return;
+  write_untied(*signal.early);
+  signal.untied = signal.early->told.asking;
+  signal.early.reset();
 }
 
 void GpuBook::finish(GpuWork& work, GpuSpan time) {
@@ -166,8 +189,7 @@ void GpuBook::make_room() {
 }
 
 void GpuBook::drop_signals() {
-  for (const auto& [key, signal] : signals_)
-    for (const Early& early : signal.early) write_untied(early);
+  for (auto& [key, signal] : signals_) give_up(signal);
   signals_.clear();
 }
 
@@ -182,7 +204,7 @@ void GpuBook::end_process(ProcessId process) {
   unread_.erase(process);
   std::erase_if(signals_, [&](const auto& item) {
     if (item.first.process != process) return false;
-    for (const Early& early : item.second.early) write_untied(early);
+    if (item.second.early) write_untied(*item.second.early);
     return true;
   });
   if (const auto row = process_rows_.extract(process)) timeline_.end_process(row.mapped());

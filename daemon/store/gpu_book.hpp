@@ -4,6 +4,7 @@
 // Memory is bounded.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -71,10 +72,7 @@ class GpuBook {
   };
   void told(const Told& told);
   // The packet of a place that the call `placing` gave was overwritten before it was read.
-  void unread(ProcessId process_id, ProcessRow process, CallId placing) {
-    ++counts_[process].unread;
-    unread_[process_id] = placing;
-  }
+  void unread(ProcessId process_id, ProcessRow process, CallId placing, std::int64_t at);
 
   bool waits_for(CallId outer) const { return !by_outer_.empty() && by_outer_.contains(outer); }
   // The work that was put to run in that call; it is the caller's to complete, then goes to outer_known().
@@ -111,8 +109,9 @@ class GpuBook {
   };
   struct Signal {
     std::vector<std::shared_ptr<GpuWork>> open;  // in order of their begin
-    std::vector<Early> early;
-    GpuSpan last;  // the runtime may ask twice
+    std::optional<Early> early;
+    CallId untied = 0;  // the last question whose time went to no work; earlier work gets none
+    GpuSpan last;       // the runtime may ask twice
   };
   struct Count {
     std::uint64_t seen = 0, timed = 0, unread = 0, untied = 0, untold = 0, uncalled = 0;
@@ -124,6 +123,7 @@ class GpuBook {
   void finish(GpuWork& work, GpuSpan time);
   void write(const GpuWork& work);
   void add_up(const GpuWork& work);
+  void give_up(Signal& signal);
   void write_untied(const Early& early);
   void make_room();
   void drop_signals();
@@ -139,7 +139,7 @@ class GpuBook {
   std::unordered_map<CallId, std::vector<std::shared_ptr<GpuWork>>> by_outer_;
   std::unordered_map<ProcessId, std::uint64_t> frequencies_;
   std::unordered_map<ProcessId, ProcessRow> process_rows_;
-  std::unordered_map<ProcessId, CallId> unread_;  // the last such call
+  std::unordered_map<ProcessId, std::map<CallId, std::int64_t>> unread_;  // the last such calls, and their times
   std::unordered_map<ThreadRow, std::int64_t> placed_;
   std::unordered_map<ProcessRow, Count> counts_, counts_written_;
   bool has_rows_ = true, is_watched_ = false;

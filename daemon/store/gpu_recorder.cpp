@@ -87,8 +87,9 @@ std::shared_ptr<GpuWork> GpuRecorder::new_work(const RecordedCall& call, GpuKind
 }
 
 void GpuRecorder::packets(const RecordedCall& call) {
+  if (argument_of(call, hsa::kCount) == 0) return;  // no place
   auto bytes = bytes_given(call, hsa::kQueue);
-  if (bytes.empty()) return books_.gpu.unread(call.process_id(), call.process, call.record.id);
+  if (bytes.empty()) return books_.gpu.unread(call.process_id(), call.process, call.record.id, call.at);
   for (; bytes.size() >= hsa::kPacketSize; bytes = bytes.subspan(hsa::kPacketSize))
     packet(call, bytes.first(hsa::kPacketSize));
 }

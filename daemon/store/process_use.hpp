@@ -19,8 +19,9 @@ bool starts_kernels(const probes::Probe& probe);
 class ProcessUse {
  public:
   struct Call {
-    std::int64_t at = 0, last = at;  // its entry; of several: the first and the last one's
-    std::int64_t sec = 0;            // of that, in whole seconds
+    std::int64_t at = 0;     // entry of the call, or of the first of several
+    std::int64_t last = at;  // entry of the last one
+    std::int64_t sec = 0;    // `at` in whole seconds
     bool failed = false;
     std::uint64_t launches = 0;  // kernels given to the GPU
     bool launch_failed = false;

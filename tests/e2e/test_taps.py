@@ -51,6 +51,18 @@ def test_ids_are_in_order_of_entry_whatever_saw_the_call(build, tmp_path):
     assert len(begins) == 8 * 300 * 6 and begins == sorted(begins)
 
 
+def test_a_call_keeps_its_time_while_fade_works_on_a_stop_of_another_thread(build, tmp_path):
+    """fade takes a stack at each stop of hipMalloc, and other threads call without stops meanwhile."""
+    for number in range(5):
+        folder = tmp_path / str(number)
+        harness.run_supervised(build, "threads 3 1000", "v6", folder, options=(*TAPS, "--stacks", "alloc"))
+        database = harness.Database(folder / "run.db")
+        # The system may take the CPU from a thread while it writes a record.
+        assert database.value("SELECT count(*) FROM calls WHERE duration = 0") <= 2
+        begins = [begin for begin, in database.rows("SELECT start FROM calls ORDER BY id")]
+        assert begins == sorted(begins)
+
+
 def test_results_arguments_and_out_values_are_those_of_breakpoints(build, tmp_path):
     def told(name, options):
         harness.run_supervised(build, "errors", "v6", tmp_path / name, options=options)

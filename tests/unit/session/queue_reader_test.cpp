@@ -83,9 +83,13 @@ TEST_F(QueueReaderTest, OutsideOfARoundEachQuestionReads) {
   EXPECT_EQ(read(1), PacketIndexes{1});
   memory.put(18);
   EXPECT_EQ(read(1), PacketIndexes{});
-  EXPECT_FALSE(reader.has_begun(memory, at(17)));
+  EXPECT_FALSE(reader.packets_if_begun(memory, at(17)));
   memory.begin(18);
-  EXPECT_TRUE(reader.has_begun(memory, at(17)));
+  const int before = memory.reads;
+  const auto begun = reader.packets_if_begun(memory, at(17));
+  ASSERT_TRUE(begun);
+  EXPECT_EQ(begun->size(), kPacketBytes);
+  EXPECT_EQ(memory.reads, before + 3) << "the head, the packet, the head";
 }
 
 TEST_F(QueueReaderTest, InARoundAQueueIsReadOnce) {
@@ -94,7 +98,7 @@ TEST_F(QueueReaderTest, InARoundAQueueIsReadOnce) {
   reader.begin_round();
   for (std::uint64_t i = 0; i < 10; ++i) {
     EXPECT_EQ(read(i), PacketIndexes{i});
-    EXPECT_EQ(reader.has_begun(memory, at(i)), i < 5) << i;
+    EXPECT_EQ(reader.packets_if_begun(memory, at(i)).has_value(), i < 5) << i;
   }
   EXPECT_EQ(memory.reads, 3);
   EXPECT_EQ(read(10, 2).size(), 2u) << "beyond the view";
@@ -106,7 +110,7 @@ TEST_F(QueueReaderTest, InARoundAQueueIsReadOnce) {
 
 TEST_F(QueueReaderTest, ARoundKnowsNothingFromBefore) {
   memory.set(56, 1);
-  EXPECT_FALSE(reader.has_begun(memory, at(0)));
+  EXPECT_FALSE(reader.packets_if_begun(memory, at(0)));
   memory.put(1);
   std::memset(memory.packets.data() + kPacketBytes - 8, 7, 1);
   reader.begin_round();

@@ -142,6 +142,69 @@ TEST_F(GpuWorkRows, HaveNoTimeOfAPacketThatCouldNotBeRead) {
   EXPECT_EQ(coverage(), "0|0|0|1|1|0|0");
 }
 
+TEST_F(GpuWorkRows, CountOnceThoughTheRuntimeAsksTwiceForAPacketThatCouldNotBeRead) {
+  start();
+  tracee->call(kIndex, {kQueue, 1});
+  told(15'000, 16'000);
+  told(15'000, 16'000);
+  finish();
+  EXPECT_THAT(works(), ElementsAre("kernel||15000|1000"));
+  EXPECT_EQ(coverage(), "0|0|0|1|1|0|0");
+  EXPECT_EQ(value("SELECT sum(n) FROM gpu_stats"), "1");
+}
+
+TEST_F(GpuWorkRows, OfUnknownWorkAreWrittenWhenTheirSignalIsUsedAgain) {
+  start();
+  told(5'000, 6'000);
+  told(15'000, 16'000);
+  launch({});  // call 3
+  told(45'000, 46'000);
+  finish();
+  EXPECT_THAT(works(), ElementsAre("kernel||5000|1000", "kernel||15000|1000", "kernel|3|45000|1000"));
+  EXPECT_EQ(coverage(), "1|1|0|0|2|0|0");
+}
+
+TEST_F(GpuWorkRows, HaveNoTimeOfLaterWorkIfTheirOwnIsGivenUp) {
+  start();
+  const CallRecord index = tracee->begin(kIndex, {kQueue, 1});  // its packet is read late
+  told(15'000, 16'000);
+  told(25'000, 26'000);
+  const std::array<std::uint64_t, 8> words{probes::hsa::kKernelPacket, 0, 0, 0, kObject, 0, 0, kSignal};
+  tracee->piece(PieceKind::Out, probes::hsa::kQueue, words);
+  tracee->put(index);
+  finish();
+  EXPECT_EQ(coverage(), "1|0|1|0|2|0|1");
+}
+
+// Both packets have the same signal.
+TEST_F(GpuWorkRows, HaveNoTimeOfALaterKernelThatCouldNotBeRead) {
+  start();
+  launch({});                         // nobody asks for it
+  tracee->call(kIndex, {kQueue, 1});  // 30000
+  told(45'000, 46'000);
+  finish();
+  EXPECT_THAT(works(), ElementsAre("kernel||45000|1000"));
+  EXPECT_EQ(coverage(), "1|0|1|1|1|0|0");
+}
+
+TEST_F(GpuWorkRows, HaveTheirTimeIfItIsEarlierThanAPacketThatCouldNotBeRead) {
+  start();
+  launch({});
+  tracee->call(kIndex, {kQueue, 1});  // 30000
+  told(25'000, 26'000);
+  finish();
+  EXPECT_THAT(works(), ElementsAre("kernel|1|25000|1000"));
+}
+
+TEST_F(GpuWorkRows, ACallForNoPlacesLeavesNothingUnread) {
+  start();
+  launch({.object = 0, .type = probes::hsa::kBarrierAnd});
+  tracee->call(kIndex, {kQueue, 0});
+  told(45'000, 46'000);
+  finish();
+  EXPECT_EQ(value("SELECT kind FROM gpu_work"), "barrier");
+}
+
 TEST_F(GpuWorkRows, CountPacketsThatCouldNotBeRead) {
   start();
   tracee->call(kIndex, {kQueue, 1});
