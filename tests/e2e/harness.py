@@ -153,3 +153,18 @@ def differences(expected, found, slack=0):
     """Functions whose counts differ by more than slack: (name, expected, found)."""
     names = sorted(set(expected) | set(found))
     return [(n, expected.get(n, 0), found.get(n, 0)) for n in names if abs(expected.get(n, 0) - found.get(n, 0)) > slack]
+
+
+MEASURE = """
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
+"""
+
+
+def peak_kib(command, environment, output=subprocess.DEVNULL):
+    """The most memory of a program that must succeed. The kernel counts the process that forked as well, so a small one does."""
+    small = {**environment, "ASAN_OPTIONS": "quarantine_size_mb=1"}  # a sanitizer must not keep what was freed
+    done = subprocess.run(["/usr/bin/python3", "-c", MEASURE, *map(str, command)], env=small, stdout=output, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stderr
+    return int(done.stderr.split()[-1])

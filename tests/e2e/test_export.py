@@ -4,7 +4,6 @@ import csv
 import datetime
 import io
 import json
-import os
 import re
 import sqlite3
 import subprocess
@@ -153,12 +152,8 @@ def test_memory_stays_small_for_many_calls(build, export, recording, tmp_path):
     connection.close()
 
     def peak_kib(database, output):
-        with open(output, "wb") as file:  # a sanitizer must not keep what was freed
-            process = subprocess.Popen([build.fade_query, "export", database], env={**ENVIRONMENT, "ASAN_OPTIONS": "quarantine_size_mb=1"}, stdout=file)
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 0
-        return used.ru_maxrss
+        with open(output, "wb") as file:
+            return harness.peak_kib([build.fade_query, "export", database], ENVIRONMENT, file)
 
     small = peak_kib(recording, tmp_path / "small.jsonl")
     assert peak_kib(big, tmp_path / "big.jsonl") < small + 32 * 1024

@@ -1,6 +1,5 @@
 """fade-query export --format rocpd: a database that AMD's rocpd tools read."""
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -208,11 +207,7 @@ def test_memory_stays_small_for_many_calls(build, demo, tmp_path):
     big = changed(demo, tmp_path, CALL.format(first=last, ts="1000000000 + n * 10", dur=7, count=200_000))
 
     def peak_kib(database, name):
-        process = subprocess.Popen([build.fade_query, "export", database, "-o", tmp_path / name], env={**ENVIRONMENT, "ASAN_OPTIONS": "quarantine_size_mb=1"})
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 0
-        return used.ru_maxrss
+        return harness.peak_kib([build.fade_query, "export", database, "-o", tmp_path / name], ENVIRONMENT)
 
     assert peak_kib(big, "big.db") < peak_kib(demo, "small.db") + 64 * 1024
     connection = sqlite3.connect(tmp_path / "big.db")

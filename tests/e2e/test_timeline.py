@@ -2,7 +2,6 @@
 import collections
 import gzip
 import json
-import os
 import re
 import sqlite3
 import subprocess
@@ -399,12 +398,7 @@ def test_memory_stays_small_for_many_calls(build, recording, tmp_path):
 
     def peak_kib(database, form):
         with open(tmp_path / "out", "wb") as file:
-            process = subprocess.Popen([build.fade_query, "export", "--format", form, database], stdout=file,
-                                       env={**ENVIRONMENT, "ASAN_OPTIONS": "quarantine_size_mb=1"})
-            _, status, used = os.wait4(process.pid, 0)
-            process.returncode = os.waitstatus_to_exitcode(status)
-        assert process.returncode == 0
-        return used.ru_maxrss
+            return harness.peak_kib([build.fade_query, "export", "--format", form, database], ENVIRONMENT, file)
 
     for form in ("perfetto", "kineto"):
         assert peak_kib(big, form) < peak_kib(recording, form) + 32 * 1024
