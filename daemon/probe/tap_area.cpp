@@ -118,7 +118,8 @@ std::optional<std::vector<std::uint8_t>> TapArea::moved_lead(const ProcessMemory
                                                              EntryLead lead, RemoteAddr to) {
   std::vector<std::uint8_t> code(lead.length);
   if (!memory.read_exactly(function, std::as_writable_bytes(std::span(code)))) return std::nullopt;
-  if (lead.loads_table() && !is_table_load(code)) return std::nullopt;
+  const auto now = entry_lead(code);
+  if (!now || now->length != lead.length || now->depth != lead.depth) return std::nullopt;
   auto moved = moved_instruction(code, function, to);
   return moved && moved->size() == lead.length ? std::optional(std::move(*moved)) : std::nullopt;
 }

@@ -14,7 +14,7 @@ asm(R"(
         .weak fade_entry_5, fade_entry_6, fade_entry_7, fade_entry_8, fade_entry_r11, fade_call_r11
         .weak fade_entry_words, fade_entry_pushed_words, fade_call_words
         .weak fade_entry_thunk, fade_entry_bare_thunk, fade_entry_far_thunk, fade_entry_table
-        .balign 64
+        .balign 512  # all in one page
 fade_entry_5:
         push %rbp
         mov %rsp, %rbp
