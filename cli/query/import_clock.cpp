@@ -89,7 +89,7 @@ std::vector<std::int64_t> peaks_of(std::vector<std::int64_t> values, std::size_t
   std::vector<std::int64_t> out;
   for (const auto& [n, middle] : windows) {
     if (out.size() >= most) break;
-    if (std::ranges::none_of(out, [&](std::int64_t o) { return std::abs(o - middle) <= 2 * kWindow; }))
+    if (std::ranges::none_of(out, [at = middle](std::int64_t o) { return std::abs(o - at) <= 2 * kWindow; }))
       out.push_back(middle);
   }
   return out;
