@@ -1,11 +1,13 @@
 """fade-attach on terminals and on the daemon's socket."""
 import json
 import socket
+import sqlite3
 
 import pexpect
 import pytest
 
 from attach_target import PATIENCE, attach, ends, target, until  # noqa: F401 (fixtures)
+from harness import Database
 from programs import fade  # noqa: F401 (fixtures)
 
 
@@ -136,9 +138,18 @@ def test_recording_goes_on_without_the_daemon(attach, target):
     assert ends(daemon.process)[0] == 0
 
 
-def test_a_daemon_that_does_not_read_holds_nobody(attach, target):
+def has_come(path):
+    """Says the recording that fade has come? An order to stop before that ends it with another status."""
+    try:
+        return Database(path).value("SELECT count(*) FROM lifecycle WHERE kind = 'attach'") > 0
+    except sqlite3.Error:
+        return False
+
+
+def test_a_daemon_that_does_not_read_holds_nobody(attach, target, tmp_path):
     daemon = Daemon(attach, "-o", "x.db", target.pid)
-    until(lambda: target.tracer() == daemon.process.pid)
+    until(lambda: has_come(tmp_path / "x.db"))
     target.goes_on()
+    assert target.tracer() == daemon.process.pid
     daemon.order("stop")
     assert daemon.process.wait(PATIENCE) == 0
