@@ -21,7 +21,7 @@ configure() { cmake --preset "$1" "${options[@]}" "${@:2}" >"build-$1.log" 2>&1 
 choose_sanitizing_compiler() {
   local try=(-x c++ "-fsanitize=address,undefined" -o /dev/null -)
   if echo 'int main() {}' | clang++-14 "${try[@]}" 2>/dev/null; then sanitizing=(-DCMAKE_CXX_COMPILER=clang++-14); else return 0; fi
-  # lld is a fourth of bfd's time. libunwind-ptrace does not name the library of its lzma functions.
+  # lld links faster than bfd. libunwind-ptrace does not name the library of its lzma functions.
   local linker="-fuse-ld=lld -Wl,--allow-shlib-undefined"
   if echo 'int main() {}' | clang++-14 -fuse-ld=lld "${try[@]}" 2>/dev/null; then sanitizing+=("-DCMAKE_EXE_LINKER_FLAGS=$linker"); fi
 }
