@@ -20,10 +20,7 @@ configure() { cmake --preset "$1" "${options[@]}" "${@:2}" >"build-$1.log" 2>&1 
 # clang takes half of g++'s time for a build with sanitizers. Programs of the tests stay gcc's.
 choose_sanitizing_compiler() {
   local try=(-x c++ "-fsanitize=address,undefined" -o /dev/null -)
-  if echo 'int main() {}' | clang++-14 "${try[@]}" 2>/dev/null; then sanitizing=(-DCMAKE_CXX_COMPILER=clang++-14); else return 0; fi
-  # lld links faster than bfd. libunwind-ptrace does not name the library of its lzma functions.
-  local linker="-fuse-ld=lld -Wl,--allow-shlib-undefined"
-  if echo 'int main() {}' | clang++-14 -fuse-ld=lld "${try[@]}" 2>/dev/null; then sanitizing+=("-DCMAKE_EXE_LINKER_FLAGS=$linker"); fi
+  if echo 'int main() {}' | clang++-14 "${try[@]}" 2>/dev/null; then sanitizing=(-DCMAKE_CXX_COMPILER=clang++-14); fi
 }
 
 # Folders under tests/unit that have tests. Thousands of processes with sanitizers would take minutes, so the tests of
