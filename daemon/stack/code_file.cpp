@@ -5,8 +5,10 @@
 #include <gelf.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "base/own_memory.hpp"
 #include "elf/mapped_file.hpp"
@@ -64,17 +66,21 @@ Result<void> CodeFile::read_headers() {
   for (std::size_t i = 0; i < n; ++i) {
     GElf_Phdr h;
     if (::gelf_getphdr(elf_.get(), static_cast<int>(i), &h) && h.p_type == PT_LOAD)
-      loads_.push_back({h.p_offset, h.p_filesz, h.p_vaddr});
+      loads_.push_back({h.p_offset, h.p_filesz, h.p_vaddr, (h.p_flags & PF_X) != 0});
   }
+  const auto is_code = [](const Load& load) { return load.is_code; };
+  if (std::ranges::any_of(loads_, is_code)) std::erase_if(loads_, std::not_fn(is_code));
   return {};
 }
 
-// The kernel maps whole pages, so a part may begin before its loaded bytes.
+// The kernel maps whole pages, so a part may begin before its loaded bytes. lld places parts side by side: a page of
+// the file may belong to two parts, and is mapped with each. The later one is meant, because it begins there.
 std::optional<std::uint64_t> CodeFile::bias(RemoteAddr begin, std::uint64_t offset) const {
-  for (const Load& load : loads_)
-    if (offset + kPage > load.offset && (offset < load.offset || offset - load.offset < load.size))
-      return begin.value - (load.address + (offset - load.offset));
-  return std::nullopt;
+  const auto found = std::find_if(loads_.rbegin(), loads_.rend(), [offset](const Load& load) {
+    return offset + kPage > load.offset && (offset < load.offset || offset - load.offset < load.size);
+  });
+  if (found == loads_.rend()) return std::nullopt;
+  return begin.value - (found->address + (offset - found->offset));
 }
 
 bool CodeFile::has_section(const char* name) const {

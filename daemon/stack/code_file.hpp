@@ -29,7 +29,8 @@ class CodeFile {
   static Result<std::shared_ptr<CodeFile>> of_image(std::vector<std::byte> bytes, std::string name);
 
   const std::string& name() const { return name_; }
-  // The load bias if the file's part from `offset` on is mapped at `begin`; nullopt: no part is loaded from there.
+  // The load bias if the file's part from `offset` on is mapped as code at `begin`; nullopt: no part is loaded from
+  // there.
   std::optional<std::uint64_t> bias(RemoteAddr begin, std::uint64_t offset) const;
   FrameRule rule(std::uint64_t address);
   // For Kind::Expressions; as step_by_cfi().
@@ -45,6 +46,7 @@ class CodeFile {
   using Frame = std::unique_ptr<::Dwarf_Frame_s, Close>;
   struct Load {
     std::uint64_t offset = 0, size = 0, address = 0;
+    bool is_code = false;
   };
   CodeFile() = default;
   Result<void> read_headers();
@@ -56,7 +58,7 @@ class CodeFile {
   std::vector<std::byte> image_;
   std::string name_;
   std::unique_ptr<::Elf, Close> elf_;
-  std::vector<Load> loads_;
+  std::vector<Load> loads_;  // those with code, if the file has any
   bool has_looked_ = false;
   std::unique_ptr<::Dwarf_CFI_s, Close> eh_frame_;
   std::unique_ptr<::Dwarf, Close> dwarf_;  // set if the file has a .debug_frame
