@@ -206,7 +206,7 @@ Result<void> KinetoHandler::give(Row row) {
       {*event_.pid.whole, *event_.tid.whole, start, end, event_.correlation.whole.value_or(0), event_.name});
 }
 
-// The process of such a row is a device, and the thread is a stream.
+// For work of a GPU `pid` holds the number of the device, and `tid` that of the stream.
 Result<void> KinetoHandler::give_work(Row row, std::int64_t start) {
   const bool is_own = event_.name.starts_with(kOwnKernels);
   WorkKind kind = row == Row::Copy ? WorkKind::Copy : row == Row::Fill ? WorkKind::Fill : WorkKind::Kernel;

@@ -1,5 +1,5 @@
-// What other profilers recorded of a run: calls of the host, work of GPUs, operators. A reader of one format gives them
-// to a Sink one by one. Nothing in such a file is trusted. Knows no recordings.
+// Recordings of other profilers: calls of the host, work of GPUs, operators. The reader of a format gives them to a
+// Sink one by one. Nothing in such a file is trusted. Knows no recordings.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -21,7 +21,7 @@ struct Context {
   Output output;
   int status = 0;            // to end with where nothing went wrong
   bool told_doubts = false;  // the page said what was not recorded, if anything was not
-  std::string new_file;      // a plain file for what a library writes by name; empty: there is none
+  std::string new_file;      // path of the output, if a library writes it itself (SQLite); empty if not
 };
 
 using RunOn = Result<void> (*)(Context&, Recording&);

@@ -48,7 +48,7 @@ CREATE INDEX temp.work_by_id ON work (id);
 UPDATE work SET call = (SELECT call FROM lone_pair x WHERE x.id = work.id AND x.least > -1000000) WHERE call IS NULL
   AND id IN (SELECT id FROM lone_pair);)";
 
-// What the sums want of each call: how it copies, its stream (the default one, where it names none), and the call
+// Facts of each call that the sums need: its kind of copy, its stream (the default one if it names none), and the call
 // before it of its thread that put work to run. Both tools number devices their own way, so only tied works say which
 // number of the file is which device.
 constexpr std::string_view kDescribeCalls = R"(

@@ -1,4 +1,4 @@
-// What a timeline has besides calls, in a rocpd database: slices of a thread are regions, everything else is a sample.
+// Ranges, steps, errors and gaps in a rocpd database: slices of a thread are regions, everything else is a sample.
 // Ranges of the program are markers, as rocprofv3 has them.
 #include <fmt/format.h>
 

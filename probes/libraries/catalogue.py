@@ -6,9 +6,37 @@ from clang.cindex import TypeKind
 
 HERE = pathlib.Path(__file__).resolve().parent
 WIDTH = 150
-NUMBERS = {"int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long", "short", "unsigned short", "char",
-           "signed char", "unsigned char", "float", "double", "bool", "_Bool", "void", "size_t", "ssize_t", "ptrdiff_t",
-           "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "intptr_t", "uintptr_t"}
+NUMBERS = {
+    "int",
+    "unsigned int",
+    "long",
+    "unsigned long",
+    "long long",
+    "unsigned long long",
+    "short",
+    "unsigned short",
+    "char",
+    "signed char",
+    "unsigned char",
+    "float",
+    "double",
+    "bool",
+    "_Bool",
+    "void",
+    "size_t",
+    "ssize_t",
+    "ptrdiff_t",
+    "int8_t",
+    "int16_t",
+    "int32_t",
+    "int64_t",
+    "uint8_t",
+    "uint16_t",
+    "uint32_t",
+    "uint64_t",
+    "intptr_t",
+    "uintptr_t",
+}
 # Functions that answer a question about an object or make one: their pointers to numbers lead to memory of the host.
 ANSWERS = re.compile(r"_get_|Get[A-Z]|[cC]reate|[vV]ersion$|Count$|UserRank$|CuDevice$|CommInit")
 # Functions that say how much memory another one needs; they have that one's parameters, too.
@@ -17,7 +45,9 @@ SIZE = re.compile(r"size|work|bytes", re.IGNORECASE)
 
 
 def plain(name):
-    return re.sub(r"\b(const|struct|enum|union|restrict|volatile) ", "", name.replace(" const", "").replace("const ", "")).strip()
+    return re.sub(
+        r"\b(const|struct|enum|union|restrict|volatile) ", "", name.replace(" const", "").replace("const ", "")
+    ).strip()
 
 
 def known_types():
@@ -80,7 +110,9 @@ def enum_values(name, canonical, newer):
     """The header's values, and those of enums.tsv in place of the header's with the same number or name."""
     added = [(row["name"], int(row["value"])) for row in newer if row["enum"] == name]
     names, numbers = {n for n, _ in added}, {v for _, v in added}
-    values = [(c.spelling, c.enum_value) for c in canonical.get_declaration().get_children() if c.enum_value is not None]
+    values = [
+        (c.spelling, c.enum_value) for c in canonical.get_declaration().get_children() if c.enum_value is not None
+    ]
     return [(n, v) for n, v in values if n not in names and v not in numbers] + added
 
 
@@ -113,8 +145,11 @@ def is_output(function, name, pointee):
     if is_handle(pointee) or canonical.kind == TypeKind.ENUM:
         return True
     number = plain(pointee.spelling) in NUMBERS | {"rocblas_int", "rocsparse_int", "rocblas_stride"}
-    return number and canonical.kind not in (TypeKind.VOID, TypeKind.CHAR_S, TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.UCHAR) \
+    return (
+        number
+        and canonical.kind not in (TypeKind.VOID, TypeKind.CHAR_S, TypeKind.FLOAT, TypeKind.DOUBLE, TypeKind.UCHAR)
         and gives_number(function, name)
+    )
 
 
 def pointer_text(function, name, pointee, types, typed):
@@ -173,7 +208,7 @@ class Lines:
         name = cursor.spelling
         match = re.fullmatch(self.row["functions"], name)
         letters = match.groupdict().get("type")
-        before, behind = (name[:match.start("type")], name[match.end("type"):]) if letters else (name, "")
+        before, behind = (name[: match.start("type")], name[match.end("type") :]) if letters else (name, "")
         written = {p["parameter"]: p["written"] for p in self.parameters if re.fullmatch(p["function"], name)}
         shared = parameters_text(cursor, self.types, written, False)
         key = (result_text(cursor, self.types), before, behind, shared)
@@ -200,6 +235,12 @@ def text_of(row, functions, parameters, newer, versions):
     for cursor in functions:
         lines.add(cursor)
     body = lines.text()
-    head = [f"# Made by generate.py from {versions}. Do not edit: change catalogues.tsv or parameters.tsv.", "",
-            f"api {row['api']}", f"group {row['group']}", f"library \"{row['library']}\"", ""]
+    head = [
+        f"# Made by generate.py from {versions}. Do not edit: change catalogues.tsv or parameters.tsv.",
+        "",
+        f"api {row['api']}",
+        f"group {row['group']}",
+        f"library \"{row['library']}\"",
+        "",
+    ]
     return "\n".join(head + lines.types.lines() + [f"success {lines.type} {lines.success}", ""] + body) + "\n"

@@ -5,12 +5,23 @@ import subprocess
 
 from clang.cindex import Config, CursorKind, Index, TranslationUnit
 
-FLAGS = ["-D__HIP_PLATFORM_AMD__", "-D__HIP_DISABLE_CPP_FUNCTIONS__", "-DROCBLAS_BETA_FEATURES_API", "-DMIOPEN_BETA_API=1", "-ferror-limit=0", "-w"]
+FLAGS = [
+    "-D__HIP_PLATFORM_AMD__",
+    "-D__HIP_DISABLE_CPP_FUNCTIONS__",
+    "-DROCBLAS_BETA_FEATURES_API",
+    "-DMIOPEN_BETA_API=1",
+    "-ferror-limit=0",
+    "-w",
+]
 
 
 def load_library():
-    found = subprocess.run("ls /usr/lib/llvm-*/lib/libclang.so.1 /usr/lib/llvm-*/lib/libclang-*.so.1 2>/dev/null",
-                           shell=True, text=True, stdout=subprocess.PIPE).stdout.split()
+    found = subprocess.run(
+        "ls /usr/lib/llvm-*/lib/libclang.so.1 /usr/lib/llvm-*/lib/libclang-*.so.1 2>/dev/null",
+        shell=True,
+        text=True,
+        stdout=subprocess.PIPE,
+    ).stdout.split()
     if found and not Config.loaded:
         Config.set_library_file(found[-1])
 
@@ -23,8 +34,12 @@ def parse(row, folders):
     flags = ["-xc++", "-std=gnu++17", *(f"-I{folder}" for folder in folders), *FLAGS]
     if resource:
         flags.append(f"-I{resource}/include")
-    return Index.create().parse("catalogue.cpp", args=flags, unsaved_files=[("catalogue.cpp", text)],
-                                options=TranslationUnit.PARSE_SKIP_FUNCTION_BODIES)
+    return Index.create().parse(
+        "catalogue.cpp",
+        args=flags,
+        unsaved_files=[("catalogue.cpp", text)],
+        options=TranslationUnit.PARSE_SKIP_FUNCTION_BODIES,
+    )
 
 
 def is_of(cursor, folders):

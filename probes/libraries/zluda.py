@@ -6,13 +6,36 @@ import re
 import subprocess
 
 SOURCE = "https://github.com/vosen/ZLUDA"
-NUMBERS = {"c_int": "int", "c_uint": "unsigned int", "c_longlong": "long long", "c_ulonglong": "unsigned long long", "c_char": "char",
-           "c_uchar": "unsigned char", "c_void": "void", "c_long": "long", "c_ulong": "unsigned long", "c_short": "short",
-           "c_ushort": "unsigned short", "usize": "size_t", "isize": "ptrdiff_t", "u8": "uint8_t", "i8": "int8_t", "u16": "uint16_t",
-           "i16": "int16_t", "u32": "uint32_t", "i32": "int32_t", "u64": "uint64_t", "i64": "int64_t", "f32": "float", "f64": "double",
-           "bool": "bool"}
-STRUCTURES = ("typedef struct { float x; float y; } cuComplex;\ntypedef struct { double x; double y; } cuDoubleComplex;\n"
-              "typedef struct CUstream_st *CUstream;\ntypedef struct { unsigned short x; } __half;\ntypedef struct FILE FILE;\n")
+NUMBERS = {
+    "c_int": "int",
+    "c_uint": "unsigned int",
+    "c_longlong": "long long",
+    "c_ulonglong": "unsigned long long",
+    "c_char": "char",
+    "c_uchar": "unsigned char",
+    "c_void": "void",
+    "c_long": "long",
+    "c_ulong": "unsigned long",
+    "c_short": "short",
+    "c_ushort": "unsigned short",
+    "usize": "size_t",
+    "isize": "ptrdiff_t",
+    "u8": "uint8_t",
+    "i8": "int8_t",
+    "u16": "uint16_t",
+    "i16": "int16_t",
+    "u32": "uint32_t",
+    "i32": "int32_t",
+    "u64": "uint64_t",
+    "i64": "int64_t",
+    "f32": "float",
+    "f64": "double",
+    "bool": "bool",
+}
+STRUCTURES = (
+    "typedef struct { float x; float y; } cuComplex;\ntypedef struct { double x; double y; } cuDoubleComplex;\n"
+    "typedef struct CUstream_st *CUstream;\ntypedef struct { unsigned short x; } __half;\ntypedef struct FILE FILE;\n"
+)
 
 
 def checkout(folder):
@@ -23,7 +46,12 @@ def checkout(folder):
 
 def version(folder):
     """The commit, or nothing if the folder is no repository."""
-    ran = subprocess.run(["git", "-C", folder, "rev-parse", "--short=10", "HEAD"], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    ran = subprocess.run(
+        ["git", "-C", folder, "rev-parse", "--short=10", "HEAD"],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
     return ran.stdout.strip()
 
 
@@ -31,7 +59,7 @@ def c_type(rust):
     rust = rust.strip().rstrip(",")
     for pointer, const in (("*const ", "const "), ("*mut ", "")):
         if rust.startswith(pointer):
-            inner = c_type(rust[len(pointer):])
+            inner = c_type(rust[len(pointer) :])
             return f"{inner} {const.strip()} *" if inner.endswith("*") else f"{const}{inner} *"
     if rust.startswith("[") or "Option<" in rust or "fn(" in rust:
         return "void *"
@@ -56,13 +84,17 @@ class Sources:
         for trait, body in re.findall(r"pub trait (\w+)Consts \{(.*?)\n\}", text, re.S):
             self.results[trait] = re.findall(r"const (\w+): ", body)
         self.codes = {}
-        for error, name, number in re.findall(r"pub const r#(\w+): (\w+) = \w+\(unsafe \{\s*::core::num::NonZeroU32::new_unchecked\((\d+)\)", text):
+        for error, name, number in re.findall(
+            r"pub const r#(\w+): (\w+) = \w+\(unsafe \{\s*::core::num::NonZeroU32::new_unchecked\((\d+)\)", text
+        ):
             self.codes.setdefault(name, {})[error] = int(number)
 
 
 def status_text(sources, name, prefix):
     """ZLUDA's result types are errors or nothing: success is 0."""
-    codes = sources.codes.get(name.replace("Status_t", "Error_t").replace("Result_t", "Error_t").replace("Result", "Error_t"), {})
+    codes = sources.codes.get(
+        name.replace("Status_t", "Error_t").replace("Result_t", "Error_t").replace("Result", "Error_t"), {}
+    )
     values = [f"{prefix}_SUCCESS = 0"] + [f"{prefix}_{word} = {code}" for word, code in codes.items()]
     return f"typedef enum {{ {', '.join(values)} }} {name};\n"
 
@@ -71,7 +103,11 @@ class Header:
     """One library's C header."""
 
     def __init__(self, sources):
-        self.sources, self.done, self.text = sources, set(NUMBERS.values()) | {"CUstream", "cuComplex", "cuDoubleComplex", "__half", "FILE"}, ""
+        self.sources, self.done, self.text = (
+            sources,
+            set(NUMBERS.values()) | {"CUstream", "cuComplex", "cuDoubleComplex", "__half", "FILE"},
+            "",
+        )
 
     def declare(self, name, pointed):
         if name in self.done:
@@ -99,7 +135,9 @@ class Header:
 
     def function(self, name, parameters, result):
         written = []
-        for parameter in re.findall(r"(?:r#)?(\w+): ([^:]*(?:::[^:]*)*?)(?=,\s*(?:r#)?\w+: |,?\s*$)", parameters.strip(), re.S):
+        for parameter in re.findall(
+            r"(?:r#)?(\w+): ([^:]*(?:::[^:]*)*?)(?=,\s*(?:r#)?\w+: |,?\s*$)", parameters.strip(), re.S
+        ):
             word = c_type(parameter[1])
             self.declare(word.replace("const", "").replace("*", "").strip(), "*" in word)
             written.append(f"{word} {parameter[0].rstrip('_')}")

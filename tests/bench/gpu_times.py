@@ -26,8 +26,13 @@ class World:
     def __init__(self, options, folder):
         self.build, self.launches, self.folder = options.build_dir.resolve(), options.launches, folder
         runtimes = self.build / "tests" / "runtime"
-        self.environment = {"LD_LIBRARY_PATH": f"{runtimes / 'v6'}:{runtimes / 'hsa'}", "LC_ALL": "C.UTF-8",
-                            "FADE_STANDIN_HSA": "/dev/null", "GPU_FORCE_QUEUE_PROFILING": "1", "BENCH_CPU": "1"}
+        self.environment = {
+            "LD_LIBRARY_PATH": f"{runtimes / 'v6'}:{runtimes / 'hsa'}",
+            "LC_ALL": "C.UTF-8",
+            "FADE_STANDIN_HSA": "/dev/null",
+            "GPU_FORCE_QUEUE_PROFILING": "1",
+            "BENCH_CPU": "1",
+        }
         self.program = [str(self.build / "tests" / "bench" / "bench_calls"), "hipLaunchKernel"]
 
     def command(self, engine, calls, *options):
@@ -68,7 +73,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-dir", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--launches", type=int, default=20_000, help="of a run with breakpoints; with taps ten times as many (default: %(default)s)")
+    parser.add_argument(
+        "--launches",
+        type=int,
+        default=20_000,
+        help="of a run with breakpoints; with taps ten times as many (default: %(default)s)",
+    )
     options = parser.parse_args()
     print("| engine | cores | clock, median | least | CPU, median | least | CPU of the program, median | least |")
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)

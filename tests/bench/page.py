@@ -19,7 +19,9 @@ PAINTED = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"
 
 def write_page(build, recording):
     """Processor time of it in seconds."""
-    process = subprocess.Popen([build / "cli" / "query" / "fade-query", recording, "page", "--force"], cwd=recording.parent)
+    process = subprocess.Popen(
+        [build / "cli" / "query" / "fade-query", recording, "page", "--force"], cwd=recording.parent
+    )
     _, status, used = os.wait4(process.pid, 0)
     assert status == 0
     return used.ru_utime + used.ru_stime

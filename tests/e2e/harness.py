@@ -163,8 +163,9 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 
 
 def peak_kib(command, environment, output=subprocess.DEVNULL):
-    """The most memory of a program that must succeed. The kernel counts the process that forked as well, so a small one does."""
+    """The most memory of a program that must succeed. The kernel counts the forked process, too, so a small one forks."""
     small = {**environment, "ASAN_OPTIONS": "quarantine_size_mb=1"}  # a sanitizer must not keep what was freed
-    done = subprocess.run(["/usr/bin/python3", "-c", MEASURE, *map(str, command)], env=small, stdout=output, stderr=subprocess.PIPE, text=True)
+    measured = ["/usr/bin/python3", "-c", MEASURE, *map(str, command)]
+    done = subprocess.run(measured, env=small, stdout=output, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 0, done.stderr
     return int(done.stderr.split()[-1])

@@ -16,7 +16,10 @@ from attaching import until
 from queries import ENVIRONMENT
 from test_gpu_times import recorded
 
-TIMES = [f"gpu_{name}_" for name in ("kernel", "work", "stat", "second", "count", "span", "busy", "gap", "idle", "delay", "copy", "step")]
+TIMES = [
+    f"gpu_{name}_"
+    for name in ("kernel", "work", "stat", "second", "count", "span", "busy", "gap", "idle", "delay", "copy", "step")
+]
 SAME = ["gpu-work", "gpu-copies", "gpu-busy", "gpu-delays", "gpu-coverage", "gpu-steps", "kernels"]
 FILES = ["out.db", "out.pt.trace.json.gz"]
 SHIFTED = {"rocpd_region": "start end", "rocpd_kernel_dispatch": "start end", "rocpd_memory_copy": "start end"}
@@ -30,7 +33,15 @@ def recording(build, tmp_path_factory):
 
 
 def run(build, *words, folder=None, **more):
-    return subprocess.run([build.fade_query, *map(str, words)], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=300, **more)
+    return subprocess.run(
+        [build.fade_query, *map(str, words)],
+        cwd=folder,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        **more,
+    )
 
 
 def without_times(recording, path):
@@ -89,19 +100,30 @@ def test_times_come_back_as_they_were(build, recording, trace, tmp_path):
     bare = without_times(recording, tmp_path / "bare.db")
     done = run(build, "import", trace, bare)
     assert done.returncode == 0, done.stderr
-    assert "(100.0 %) were seen by fade as well" in done.stdout and "(100.0 %) kernels, copies and fills are tied" in done.stdout
+    assert (
+        "(100.0 %) were seen by fade as well" in done.stdout
+        and "(100.0 %) kernels, copies and fills are tied" in done.stdout
+    )
     assert answers(build, bare, SAME) == answers(build, recording, SAME)
-    works = "SELECT call, kind, name, device, stream, tid, start, \"end\", bytes FROM gpu_work WHERE kind <> 'barrier' ORDER BY start, \"end\", call"
+    works = (
+        "SELECT call, kind, name, device, stream, tid, start, \"end\", bytes FROM gpu_work WHERE kind <> 'barrier' "
+        "ORDER BY start, \"end\", call"
+    )
     told, own = harness.Database(bare), harness.Database(recording)
     assert told.rows(works) == own.rows(works)
-    assert told.rows("SELECT DISTINCT source FROM gpu_work") == [(told.value("SELECT format FROM imports"),)] and own.rows("SELECT DISTINCT source FROM gpu_work") == [("fade",)]
+    assert told.rows("SELECT DISTINCT source FROM gpu_work") == [
+        (told.value("SELECT format FROM imports"),)
+    ] and own.rows("SELECT DISTINCT source FROM gpu_work") == [("fade",)]
     assert "The times are not fade's own" in told.value("SELECT text FROM gpu_doubts")
 
 
 def test_busy_and_idle_times_come_back(build, recording, trace, tmp_path):
     bare = without_times(recording, tmp_path / "bare.db")
     assert run(build, "import", trace, bare).returncode == 0
-    busy = "SELECT device, first, last, busy_ns, kernel_ns, copy_ns, overlap_ns, idle_ns, kernels, kernel_median_ns FROM gpu_busy"
+    busy = (
+        "SELECT device, first, last, busy_ns, kernel_ns, copy_ns, overlap_ns, idle_ns, kernels, kernel_median_ns FROM "
+        "gpu_busy"
+    )
     told, own = harness.Database(bare), harness.Database(recording)
     assert told.rows(busy) == own.rows(busy)
     gaps = "SELECT sum(n), sum(total_ns), max(max_ns) FROM gpu_gaps"
@@ -136,14 +158,23 @@ def test_a_second_source_adds_nothing(build, recording, tmp_path):
         assert run(build, "export", recording, "-o", tmp_path / file).returncode == 0
         assert run(build, "import", tmp_path / file, bare).returncode == 0
     database = harness.Database(bare)
-    assert database.rows("SELECT format, works FROM imports")[1] == ("kineto", 0) and database.value("SELECT count(*) FROM imports") == 2
-    assert database.value("SELECT count(*) FROM gpu_work") == harness.Database(recording).value("SELECT count(*) FROM gpu_work WHERE kind <> 'barrier'")
+    assert (
+        database.rows("SELECT format, works FROM imports")[1] == ("kineto", 0)
+        and database.value("SELECT count(*) FROM imports") == 2
+    )
+    assert database.value("SELECT count(*) FROM gpu_work") == harness.Database(recording).value(
+        "SELECT count(*) FROM gpu_work WHERE kind <> 'barrier'"
+    )
 
 
 # ---------------------------------------------------------------- clocks and joins
 def test_a_clock_of_its_own_is_found(build, recording, rocpd, tmp_path):
     shift = 12_345_678_901_234
-    moved = changed_rocpd(rocpd, tmp_path / "moved.db", *(f'UPDATE "{table}{{0}}" SET start = start + {shift}, "end" = "end" + {shift}' for table in SHIFTED))
+    moved = changed_rocpd(
+        rocpd,
+        tmp_path / "moved.db",
+        *(f'UPDATE "{table}{{0}}" SET start = start + {shift}, "end" = "end" + {shift}' for table in SHIFTED),
+    )
     bare = without_times(recording, tmp_path / "bare.db")
     done = run(build, "import", moved, bare)
     assert done.returncode == 0 and "found by calls that both saw" in done.stdout, done.stderr
@@ -152,9 +183,17 @@ def test_a_clock_of_its_own_is_found(build, recording, rocpd, tmp_path):
 
 def test_a_part_of_the_run(build, recording, rocpd, tmp_path):
     """The profiler began later than fade, and saw each call a little later."""
-    middle = harness.Database(recording).rows("SELECT boot_ns FROM sessions")[0][0] + harness.Database(recording).value("SELECT avg(start) FROM gpu_work")
-    part = changed_rocpd(rocpd, tmp_path / "part.db", f'DELETE FROM "rocpd_region{{0}}" WHERE start < {middle}', f'DELETE FROM "rocpd_kernel_dispatch{{0}}" WHERE start < {middle}',
-                         f'DELETE FROM "rocpd_memory_copy{{0}}" WHERE start < {middle}', 'UPDATE "rocpd_region{0}" SET start = start + 700 + id % 13, "end" = "end" + 713')
+    middle = harness.Database(recording).rows("SELECT boot_ns FROM sessions")[0][0] + harness.Database(recording).value(
+        "SELECT avg(start) FROM gpu_work"
+    )
+    part = changed_rocpd(
+        rocpd,
+        tmp_path / "part.db",
+        f'DELETE FROM "rocpd_region{{0}}" WHERE start < {middle}',
+        f'DELETE FROM "rocpd_kernel_dispatch{{0}}" WHERE start < {middle}',
+        f'DELETE FROM "rocpd_memory_copy{{0}}" WHERE start < {middle}',
+        'UPDATE "rocpd_region{0}" SET start = start + 700 + id % 13, "end" = "end" + 713',
+    )
     bare = without_times(recording, tmp_path / "bare.db")
     assert run(build, "import", part, bare).returncode == 0
     told, own = harness.Database(bare), harness.Database(recording)
@@ -166,18 +205,26 @@ def test_a_part_of_the_run(build, recording, rocpd, tmp_path):
 
 def test_kernels_without_calls_are_paired_in_their_order(build, recording, rocpd, tmp_path):
     """rocprofv3 --kernel-trace has no calls of the host."""
-    alone = changed_rocpd(rocpd, tmp_path / "alone.db", 'DELETE FROM "rocpd_region{0}"', 'UPDATE "rocpd_event{0}" SET stack_id = 0')
+    alone = changed_rocpd(
+        rocpd, tmp_path / "alone.db", 'DELETE FROM "rocpd_region{0}"', 'UPDATE "rocpd_event{0}" SET stack_id = 0'
+    )
     bare = without_times(recording, tmp_path / "bare.db")
     done = run(build, "import", alone, bare)
     assert done.returncode == 0 and "not checked: no call was seen by both" in done.stdout, done.stderr
     told, own = harness.Database(bare), harness.Database(recording)
     tied = set(told.rows("SELECT call, start FROM gpu_work WHERE call IS NOT NULL"))
     assert tied <= set(own.rows("SELECT call, start FROM gpu_work"))
-    assert told.value("SELECT count(*) FROM gpu_work") == own.value("SELECT count(*) FROM gpu_work WHERE kind <> 'barrier'")
+    assert told.value("SELECT count(*) FROM gpu_work") == own.value(
+        "SELECT count(*) FROM gpu_work WHERE kind <> 'barrier'"
+    )
 
 
 def moved_by(rocpd, path, shift):
-    return changed_rocpd(rocpd, path, *(f'UPDATE "{table}{{0}}" SET start = start + {shift}, "end" = "end" + {shift}' for table in SHIFTED))
+    return changed_rocpd(
+        rocpd,
+        path,
+        *(f'UPDATE "{table}{{0}}" SET start = start + {shift}, "end" = "end" + {shift}' for table in SHIFTED),
+    )
 
 
 def ties(path, shift=0):
@@ -198,9 +245,15 @@ def test_a_clock_that_is_a_little_off_ties_no_wrong_call(build, recording, rocpd
     if done.returncode != 0:
         assert "do not fit" in done.stderr
         return
-    off = shift + harness.Database(bare).value("SELECT shift FROM import_") + harness.Database(recording).value("SELECT boot_ns FROM sessions")
+    off = (
+        shift
+        + harness.Database(bare).value("SELECT shift FROM import_")
+        + harness.Database(recording).value("SELECT boot_ns FROM sessions")
+    )
     assert abs(off) < 5000, done.stdout
-    assert wrong_and_right(ties(bare, off), ties(recording))[0] == 0 and ("corrected" in done.stdout or "found" in done.stdout)
+    assert wrong_and_right(ties(bare, off), ties(recording))[0] == 0 and (
+        "corrected" in done.stdout or "found" in done.stdout
+    )
 
 
 @pytest.fixture(scope="module")
@@ -210,15 +263,28 @@ def tight(build, recording):
     shutil.copy(recording, path)
     connection = sqlite3.connect(path)
     for (thread,) in connection.execute("SELECT DISTINCT thread FROM call_").fetchall():
-        for k, (call,) in enumerate(connection.execute("SELECT id FROM call_ WHERE thread = ? ORDER BY id", (thread,)).fetchall()):
-            connection.execute("UPDATE call_ SET ts = ?, dur = 4000 WHERE id = ?", (70_000_000 + k * 8000 + call % 7 * 300, call))
+        for k, (call,) in enumerate(
+            connection.execute("SELECT id FROM call_ WHERE thread = ? ORDER BY id", (thread,)).fetchall()
+        ):
+            connection.execute(
+                "UPDATE call_ SET ts = ?, dur = 4000 WHERE id = ?", (70_000_000 + k * 8000 + call % 7 * 300, call)
+            )
     connection.commit()
     connection.close()
     assert run(build, "export", path, "-o", file).returncode == 0
     return path, file
 
 
-@pytest.mark.parametrize("lacks", ["id % 50 = 7", "ts < 70400000", "ts < 72400000", "id IN (SELECT min(id) + 40 FROM call_ GROUP BY thread)", "random"])
+@pytest.mark.parametrize(
+    "lacks",
+    [
+        "id % 50 = 7",
+        "ts < 70400000",
+        "ts < 72400000",
+        "id IN (SELECT min(id) + 40 FROM call_ GROUP BY thread)",
+        "random",
+    ],
+)
 def test_calls_that_one_side_lacks_tie_nothing_wrong(build, tight, tmp_path, lacks):
     own, file = tight
     bare, part = without_times(own, tmp_path / "bare.db"), file
@@ -243,16 +309,27 @@ def test_calls_that_one_side_lacks_tie_nothing_wrong(build, tight, tmp_path, lac
 def test_a_process_without_timed_work_gets_times(build, recording, rocpd, tmp_path):
     bare = without_times(recording, tmp_path / "bare.db")
     connection = sqlite3.connect(bare)
-    connection.execute("INSERT INTO gpu_count_ (process, seen, timed, unread, untied, untold, uncalled) SELECT id, 10, 0, 0, 0, 0, 0 FROM process_")
+    connection.execute(
+        "INSERT INTO gpu_count_ (process, seen, timed, unread, untied, untold, uncalled) SELECT id, 10, 0, 0, 0, 0, 0 "
+        "FROM process_"
+    )
     connection.commit()
     connection.close()
     done = run(build, "import", rocpd, bare)
-    assert done.returncode == 0 and "(100.0 %) kernels, copies and fills are tied" in done.stdout, (done.stdout, done.stderr)
+    assert done.returncode == 0 and "(100.0 %) kernels, copies and fills are tied" in done.stdout, (
+        done.stdout,
+        done.stderr,
+    )
 
 
 def test_untied_work_has_the_device_of_tied_work(build, recording, rocpd, tmp_path):
     """The file numbers its GPUs its own way."""
-    half = changed_rocpd(rocpd, tmp_path / "half.db", 'UPDATE "rocpd_event{0}" SET stack_id = 999999999 WHERE id % 3 = 0', 'UPDATE "rocpd_info_agent{0}" SET type_index = 5 WHERE type = \'GPU\'')
+    half = changed_rocpd(
+        rocpd,
+        tmp_path / "half.db",
+        'UPDATE "rocpd_event{0}" SET stack_id = 999999999 WHERE id % 3 = 0',
+        'UPDATE "rocpd_info_agent{0}" SET type_index = 5 WHERE type = \'GPU\'',
+    )
     bare = without_times(recording, tmp_path / "bare.db")
     assert run(build, "import", half, bare).returncode == 0
     works = harness.Database(bare).rows("SELECT call IS NULL, device FROM gpu_work GROUP BY 1, 2")
@@ -265,42 +342,85 @@ def test_untied_work_has_the_device_of_tied_work(build, recording, rocpd, tmp_pa
 
 # ---------------------------------------------------------------- operators
 def kineto(recording, path, events, **more):
-    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events, "baseTimeNanoseconds": harness.Database(recording).value("SELECT start_ns FROM sessions"), **more}))
+    path.write_text(
+        json.dumps(
+            {
+                "schemaVersion": 1,
+                "traceEvents": events,
+                "baseTimeNanoseconds": harness.Database(recording).value("SELECT start_ns FROM sessions"),
+                **more,
+            }
+        )
+    )
     return path
 
 
 def event(name, category, pid, tid, start, end, **args):
-    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start / 1000, "dur": (end - start) / 1000, "args": args}
+    return {
+        "ph": "X",
+        "cat": category,
+        "name": name,
+        "pid": pid,
+        "tid": tid,
+        "ts": start / 1000,
+        "dur": (end - start) / 1000,
+        "args": args,
+    }
 
 
 def test_operators_have_the_work_of_their_calls(build, recording, tmp_path):
     database = harness.Database(recording)
-    pid, tid, first, last = database.rows("SELECT pid, tid, min(start), max(\"end\") FROM calls WHERE name = 'hipLaunchKernel' GROUP BY tid ORDER BY tid DESC LIMIT 1")[0]
+    pid, tid, first, last = database.rows(
+        "SELECT pid, tid, min(start), max(\"end\") FROM calls WHERE name = 'hipLaunchKernel' GROUP BY tid ORDER BY tid "
+        "DESC LIMIT 1"
+    )[0]
     middle = (first + last) // 2
-    file = kineto(recording, tmp_path / "ops.pt.trace.json", [
-        event("aten::mm", "cpu_op", pid, tid, first - 5000, middle), event("aten::addmm", "cpu_op", pid, tid, first - 9000, last + 9000),
-        event("ignored", "python_function", pid, tid, first, last), {"ph": "M", "name": "process_name", "pid": "Spans", "args": {"name": "x"}},
-        event("elsewhere", "cpu_op", pid + 1, tid, first, last)])
+    file = kineto(
+        recording,
+        tmp_path / "ops.pt.trace.json",
+        [
+            event("aten::mm", "cpu_op", pid, tid, first - 5000, middle),
+            event("aten::addmm", "cpu_op", pid, tid, first - 9000, last + 9000),
+            event("ignored", "python_function", pid, tid, first, last),
+            {"ph": "M", "name": "process_name", "pid": "Spans", "args": {"name": "x"}},
+            event("elsewhere", "cpu_op", pid + 1, tid, first, last),
+        ],
+    )
     copy = tmp_path / "run.db"
     shutil.copy(recording, copy)
     done = run(build, "import", file, copy)
-    assert done.returncode == 0 and "operators  2\n" in done.stdout and "elsewhere  1 " in done.stdout, (done.stdout, done.stderr)
+    assert done.returncode == 0 and "operators  2\n" in done.stdout and "elsewhere  1 " in done.stdout, (
+        done.stdout,
+        done.stderr,
+    )
     told = harness.Database(copy)
     works = dict(told.rows("SELECT name, works FROM operators"))
     inside = f"FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.tid = {tid} AND w.kind <> 'barrier' AND c.start"
-    assert works == {"aten::mm": database.value(f"SELECT count(*) {inside} BETWEEN {first - 5000} AND {middle - 1}"),
-                     "aten::addmm": database.value(f"SELECT count(*) {inside} >= {middle} AND c.start < {last + 9000}")}
-    assert told.rows("SELECT name, self_ns FROM operator_stats ORDER BY name") == [("aten::addmm", last - first + 18000 - (middle - first + 5000)), ("aten::mm", middle - first + 5000)]
+    assert works == {
+        "aten::mm": database.value(f"SELECT count(*) {inside} BETWEEN {first - 5000} AND {middle - 1}"),
+        "aten::addmm": database.value(f"SELECT count(*) {inside} >= {middle} AND c.start < {last + 9000}"),
+    }
+    assert told.rows("SELECT name, self_ns FROM operator_stats ORDER BY name") == [
+        ("aten::addmm", last - first + 18000 - (middle - first + 5000)),
+        ("aten::mm", middle - first + 5000),
+    ]
     report = run(build, copy, "operators", "--format", "csv", "--columns", "name,n,works").stdout.splitlines()
     assert sorted(report[1:]) == sorted(f"{name},1,{n}" for name, n in works.items())
     exported = json.loads(run(build, "export", copy, "--format", "kineto").stdout)
     assert {e["name"] for e in exported["traceEvents"] if e.get("cat") == "cpu_op"} == {"aten::mm", "aten::addmm"}
 
 
-@pytest.mark.parametrize("value", [b'"a\xff"', b'"a\x01b"', b'"\xed\xa0\x80 \xe2\x82"', b"NaN", b"Infinity", b"-Infinity", b"[nan,-inf,true]"])
+@pytest.mark.parametrize(
+    "value",
+    [b'"a\xff"', b'"a\x01b"', b'"\xed\xa0\x80 \xe2\x82"', b"NaN", b"Infinity", b"-Infinity", b"[nan,-inf,true]"],
+)
 def test_odd_bytes_in_an_argument(build, recording, tmp_path, value):
     pid, tid = harness.Database(recording).rows("SELECT pid, tid FROM calls LIMIT 1")[0]
-    file = kineto(recording, tmp_path / "odd.json", [event("aten::\u20ac", "cpu_op", pid, tid, 1000 * n, 1000 * n + 500, x="HERE") for n in range(5000)])
+    file = kineto(
+        recording,
+        tmp_path / "odd.json",
+        [event("aten::\u20ac", "cpu_op", pid, tid, 1000 * n, 1000 * n + 500, x="HERE") for n in range(5000)],
+    )
     text = file.read_text().replace("\\u20ac", "\u20ac").encode()
     file.write_bytes(text.replace(b'"HERE"', value))
     copy = tmp_path / "run.db"
@@ -320,7 +440,11 @@ def test_another_run_is_refused(build, recording, trace, tmp_path):
 
 
 def test_calls_that_do_not_fit_are_refused(build, recording, rocpd, tmp_path):
-    strange = changed_rocpd(rocpd, tmp_path / "strange.db", 'UPDATE "rocpd_region{0}" SET start = start + id * 1000000000000, "end" = "end" + id * 1000000000000')
+    strange = changed_rocpd(
+        rocpd,
+        tmp_path / "strange.db",
+        'UPDATE "rocpd_region{0}" SET start = start + id * 1000000000000, "end" = "end" + id * 1000000000000',
+    )
     bare = without_times(recording, tmp_path / "bare.db")
     before = content(bare)
     done = run(build, "import", strange, bare)
@@ -328,7 +452,11 @@ def test_calls_that_do_not_fit_are_refused(build, recording, rocpd, tmp_path):
 
 
 def test_a_recording_under_way_is_refused(build, trace, tmp_path):
-    with subprocess.Popen([build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "sleep", "60"], env=build.environment("v6"), cwd=tmp_path) as running:
+    with subprocess.Popen(
+        [build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "sleep", "60"],
+        env=build.environment("v6"),
+        cwd=tmp_path,
+    ) as running:
         try:
             until(lambda: "still being recorded" in run(build, "info", tmp_path / "run.db").stderr)
             done = run(build, "import", trace, tmp_path / "run.db")
@@ -343,17 +471,54 @@ def bad_files(trace, recording):
     call = event("hipMalloc", "cuda_runtime", pid, tid, 10, 20)
     one = lambda **more: json.dumps({"traceEvents": [{**call, **more}]}).encode()  # noqa: E731
     return {
-        "ends early": text[: len(text) // 2], "ends in a text": text[:-3] + b'"abc', "no JSON": b"\x00\xff hello", "empty": b"", "other JSON": b'{"a":[1,2]}', "a number": b"17",
-        "gzip that ends early": trace.read_bytes()[:-2000], "damaged gzip": trace.read_bytes()[:500] + b"\0" * 500 + trace.read_bytes()[1000:],
-        "time is text": one(ts="soon"), "time is null": one(ts=None), "time is huge": one(ts=1e300), "duration below 0": one(dur=-5.0), "pid is text": one(pid="x"), "no name": one(name=""),
-        "events are numbers": b'{"traceEvents":[1,2]}', "events are lists": b'{"traceEvents":[[]]}', "deep": b"[" * 100_000, "deep inside": b'{"traceEvents":[{"args":' + b'{"a":' * 1000,
-        "a long text": b'{"traceEvents":[{"name":"' + b"a" * (20 << 20) + b'"}]}', "two values": text + text,
+        "ends early": text[: len(text) // 2],
+        "ends in a text": text[:-3] + b'"abc',
+        "no JSON": b"\x00\xff hello",
+        "empty": b"",
+        "other JSON": b'{"a":[1,2]}',
+        "a number": b"17",
+        "gzip that ends early": trace.read_bytes()[:-2000],
+        "damaged gzip": trace.read_bytes()[:500] + b"\0" * 500 + trace.read_bytes()[1000:],
+        "time is text": one(ts="soon"),
+        "time is null": one(ts=None),
+        "time is huge": one(ts=1e300),
+        "duration below 0": one(dur=-5.0),
+        "pid is text": one(pid="x"),
+        "no name": one(name=""),
+        "events are numbers": b'{"traceEvents":[1,2]}',
+        "events are lists": b'{"traceEvents":[[]]}',
+        "deep": b"[" * 100_000,
+        "deep inside": b'{"traceEvents":[{"args":' + b'{"a":' * 1000,
+        "a long text": b'{"traceEvents":[{"name":"' + b"a" * (20 << 20) + b'"}]}',
+        "two values": text + text,
     }
 
 
-@pytest.mark.parametrize("name", [
-    "ends early", "ends in a text", "no JSON", "empty", "other JSON", "a number", "gzip that ends early", "damaged gzip", "time is text", "time is null", "time is huge",
-    "duration below 0", "pid is text", "no name", "events are numbers", "events are lists", "deep", "deep inside", "a long text", "two values"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ends early",
+        "ends in a text",
+        "no JSON",
+        "empty",
+        "other JSON",
+        "a number",
+        "gzip that ends early",
+        "damaged gzip",
+        "time is text",
+        "time is null",
+        "time is huge",
+        "duration below 0",
+        "pid is text",
+        "no name",
+        "events are numbers",
+        "events are lists",
+        "deep",
+        "deep inside",
+        "a long text",
+        "two values",
+    ],
+)
 def test_bad_json_changes_nothing(build, recording, tmp_path, name):
     whole = recording.parent / "whole.pt.trace.json.gz"
     if not whole.exists():
@@ -366,8 +531,15 @@ def test_bad_json_changes_nothing(build, recording, tmp_path, name):
     assert content(bare) == before
 
 
-@pytest.mark.parametrize("statement", ['DROP TABLE "rocpd_string{0}"', 'UPDATE "rocpd_region{0}" SET start = \'soon\'', 'UPDATE "rocpd_kernel_dispatch{0}" SET "end" = start - 1',
-                                       'UPDATE "rocpd_memory_copy{0}" SET start = 9000000000000000000, "end" = 9000000000000000001'])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        'DROP TABLE "rocpd_string{0}"',
+        'UPDATE "rocpd_region{0}" SET start = \'soon\'',
+        'UPDATE "rocpd_kernel_dispatch{0}" SET "end" = start - 1',
+        'UPDATE "rocpd_memory_copy{0}" SET start = 9000000000000000000, "end" = 9000000000000000001',
+    ],
+)
 def test_bad_rocpd_changes_nothing(build, recording, rocpd, tmp_path, statement):
     bad = changed_rocpd(rocpd, tmp_path / "bad.db", statement)
     bare = without_times(recording, tmp_path / "bare.db")
@@ -386,11 +558,20 @@ def test_other_databases_and_missing_files(build, recording, tmp_path):
 
 
 def test_hostile_names_are_shown_harmlessly(build, recording, rocpd, tmp_path):
-    evil = changed_rocpd(rocpd, tmp_path / "evil.db", "UPDATE \"rocpd_info_kernel_symbol{0}\" SET display_name = char(27) || '[2J' || id || char(10) || CAST(x'ff' AS TEXT) || hex(zeroblob(9000))")
+    evil = changed_rocpd(
+        rocpd,
+        tmp_path / "evil.db",
+        "UPDATE \"rocpd_info_kernel_symbol{0}\" SET display_name = char(27) || '[2J' || id || char(10) || CAST(x'ff' "
+        "AS TEXT) || hex(zeroblob(9000))",
+    )
     bare = without_times(recording, tmp_path / "bare.db")
     assert run(build, "import", evil, bare).returncode == 0
     names = [name for (name,) in harness.Database(bare).rows("SELECT DISTINCT name FROM gpu_work")]
-    assert any("\\x1b[2J" in name for name in names) and not any("\x1b" in name or "\n" in name for name in names) and max(map(len, names)) < 5000
+    assert (
+        any("\\x1b[2J" in name for name in names)
+        and not any("\x1b" in name or "\n" in name for name in names)
+        and max(map(len, names)) < 5000
+    )
 
 
 def test_memory_stays_small_for_a_large_trace(build, recording, tmp_path):
@@ -399,11 +580,16 @@ def test_memory_stays_small_for_a_large_trace(build, recording, tmp_path):
     with gzip.open(tmp_path / "big.pt.trace.json.gz", "wt", compresslevel=1) as file:
         file.write(f'{{"baseTimeNanoseconds": {start}, "traceEvents": [\n')
         for n in range(400_000):
-            file.write(f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n},"dur":0.5,"args":{{"Input":"{"x" * 200}"}}}},\n')
+            file.write(
+                f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n},"dur":0.5,"args":{{"Input":"{"x" * 200}"}}}},\n'
+            )
         file.write("{}]}")
     copy = tmp_path / "run.db"
     shutil.copy(recording, copy)
-    assert harness.peak_kib([build.fade_query, "import", tmp_path / "big.pt.trace.json.gz", copy], ENVIRONMENT) < 200 * 1024
+    assert (
+        harness.peak_kib([build.fade_query, "import", tmp_path / "big.pt.trace.json.gz", copy], ENVIRONMENT)
+        < 200 * 1024
+    )
     assert harness.Database(copy).value("SELECT sum(n) FROM operator_stats") == 400_000
 
 
@@ -420,7 +606,12 @@ def test_only_regular_files(build, recording, tmp_path, name):
 
 def test_a_view_without_an_end_is_refused(build, recording, rocpd, tmp_path):
     endless = "WITH RECURSIVE a(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM a) SELECT n AS id, n AS pid FROM a"
-    bad = changed_rocpd(rocpd, tmp_path / "bad.db", 'ALTER TABLE "rocpd_info_process{0}" RENAME TO hidden', f'CREATE VIEW "rocpd_info_process{{0}}" AS {endless}')
+    bad = changed_rocpd(
+        rocpd,
+        tmp_path / "bad.db",
+        'ALTER TABLE "rocpd_info_process{0}" RENAME TO hidden',
+        f'CREATE VIEW "rocpd_info_process{{0}}" AS {endless}',
+    )
     done = run(build, "import", bad, without_times(recording, tmp_path / "bare.db"))
     assert done.returncode == 1 and "is no table" in done.stderr, done.stderr
 
@@ -431,8 +622,15 @@ def test_operators_of_another_time_are_refused(build, recording, tmp_path, off):
     copy = tmp_path / "run.db"
     shutil.copy(recording, copy)
     before = content(copy)
-    done = run(build, "import", kineto(recording, tmp_path / "ops.json", [event("aten::mm", "cpu_op", pid, tid, off, off + 1000)]), copy)
-    assert done.returncode == 1 and "lies in the time of the recording" in done.stderr and content(copy) == before, done.stderr
+    done = run(
+        build,
+        "import",
+        kineto(recording, tmp_path / "ops.json", [event("aten::mm", "cpu_op", pid, tid, off, off + 1000)]),
+        copy,
+    )
+    assert (
+        done.returncode == 1 and "lies in the time of the recording" in done.stderr and content(copy) == before
+    ), done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -440,9 +638,14 @@ def large(recording):
     pid, tid = harness.Database(recording).rows("SELECT pid, tid FROM calls LIMIT 1")[0]
     path = recording.parent / "large.json"
     with open(path, "w") as file:
-        file.write(f'{{"baseTimeNanoseconds": {harness.Database(recording).value("SELECT start_ns FROM sessions")}, "traceEvents": [\n')
+        file.write(
+            f'{{"baseTimeNanoseconds": {harness.Database(recording).value("SELECT start_ns FROM sessions")}, '
+            f'"traceEvents": [\n'
+        )
         for n in range(600_000):
-            file.write(f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n / 2},"dur":0.3}},\n')
+            file.write(
+                f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n / 2},"dur":0.3}},\n'
+            )
         file.write("{}]}")
     return path
 
@@ -452,7 +655,9 @@ def test_an_import_that_is_ended_leaves_the_recording_as_it_was(build, recording
     copy = tmp_path / "run.db"
     shutil.copy(recording, copy)
     before, size = content(copy), copy.stat().st_size
-    with subprocess.Popen([build.fade_query, "import", large, copy], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen(
+        [build.fade_query, "import", large, copy], env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
         while process.poll() is None and copy.stat().st_size == size:
             time.sleep(0.005)
         process.send_signal(number)

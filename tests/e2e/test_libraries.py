@@ -11,7 +11,9 @@ ENGINES = ["breakpoints", "taps"]
 
 
 def environment(build, folder):
-    variables = build.environment("v6", FADE_STANDIN_LIBRARIES=str(folder / "log"), FADE_STANDIN_HSA=str(folder / "truth"))
+    variables = build.environment(
+        "v6", FADE_STANDIN_LIBRARIES=str(folder / "log"), FADE_STANDIN_HSA=str(folder / "truth")
+    )
     variables["LD_LIBRARY_PATH"] += f":{build.runtimes / 'libraries'}:{build.runtimes / 'hsa'}"
     return variables
 
@@ -70,15 +72,22 @@ def test_calls_have_the_hip_calls_and_the_work_inside(build, timed):
     folder, database, _ = timed
     told = {row["name"]: row for row in report(build, folder, "library-calls")}
     inside = {name: (row["hip_calls"], row["launches"]) for name, row in told.items()}
-    assert inside["rocblas_gemm_ex"] == (2, 2) and inside["hipblasSgemm"] == (3, 3) and inside["rocblas_sgemm"] == (6, 6)
+    assert (
+        inside["rocblas_gemm_ex"] == (2, 2) and inside["hipblasSgemm"] == (3, 3) and inside["rocblas_sgemm"] == (6, 6)
+    )
     assert inside["rocblas_create_handle"] == (1, 0) and inside["hipblasLtMatrixLayoutCreate"] == (0, 0)
-    work = dict(database.rows(
-        "SELECT p.name, sum(w.duration) FROM gpu_work w JOIN calls c ON c.id = w.call JOIN calls p ON p.id = c.parent_id GROUP BY 1"
-    ))
+    work = dict(
+        database.rows(
+            "SELECT p.name, sum(w.duration) FROM gpu_work w JOIN calls c ON c.id = w.call JOIN calls p ON p.id = "
+            "c.parent_id GROUP BY 1"
+        )
+    )
     for name in ("rocblas_gemm_ex", "rocblas_sgemm", "ncclAllReduce", "hipblasLtMatmul"):
         assert told[name]["gpu_ns"] == work[name], name
-    outer = database.value("SELECT sum(w.duration) FROM gpu_work w JOIN calls c ON c.id = w.call "
-                           "JOIN calls p ON p.id = c.parent_id JOIN calls q ON q.id = p.parent_id WHERE q.name = 'hipblasSgemm'")
+    outer = database.value(
+        "SELECT sum(w.duration) FROM gpu_work w JOIN calls c ON c.id = w.call "
+        "JOIN calls p ON p.id = c.parent_id JOIN calls q ON q.id = p.parent_id WHERE q.name = 'hipblasSgemm'"
+    )
     assert told["hipblasSgemm"]["gpu_ns"] == outer
 
 
@@ -105,9 +114,14 @@ def test_products_have_their_shapes(build, timed):
     rows = report(build, folder, "gemm")
     assert {(r["name"], r["m"], r["n"], r["k"], r["batch"], r["strides"]): r["calls"] for r in rows} == products_of(log)
     types = {row["name"]: (row["types"], row["trans"]) for row in rows}
-    assert types == {"rocblas_sgemm": ("f32", "NT"), "hipblasSgemm": ("f32", "NN"), "rocblas_gemm_ex": ("f16 f32", "TN"),
-                     "rocblas_zgemm_strided_batched": ("c64", "NN"), "hipblasLtMatmul": ("f16", ""),
-                     "cublasDgemmStridedBatched": ("f64", "TC")}
+    assert types == {
+        "rocblas_sgemm": ("f32", "NT"),
+        "hipblasSgemm": ("f32", "NN"),
+        "rocblas_gemm_ex": ("f16 f32", "TN"),
+        "rocblas_zgemm_strided_batched": ("c64", "NN"),
+        "hipblasLtMatmul": ("f16", ""),
+        "cublasDgemmStridedBatched": ("f64", "TC"),
+    }
 
 
 def test_operations_and_bytes_follow_from_the_shapes(build, timed):
@@ -126,7 +140,8 @@ def test_collective_operations_have_ranks_and_bandwidths(build, timed):
     rows = {row["operation"]: row for row in report(build, folder, "collectives")}
     reduce, gather = rows["AllReduce"], rows["AllGather"]
     assert collections.Counter(tuple(line) for line in log if line[0] in rows) == {
-        (name, str(row["ranks"]), str(row["count"])): row["calls"] for name, row in rows.items()}
+        (name, str(row["ranks"]), str(row["count"])): row["calls"] for name, row in rows.items()
+    }
     assert (reduce["ranks"], reduce["bytes"], reduce["op"], reduce["type"]) == (4, 4 << 20, "Sum", "f32")
     assert (gather["ranks"], gather["bytes"]) == (2, 2 * 2 * 1000)
     assert reduce["alg_gb_per_s"] == pytest.approx(3 * reduce["bytes"] / reduce["gpu_ns"], abs=0.01)
