@@ -21,13 +21,17 @@
 -- column: launches   count     of them put a kernel or graph to run; empty without rows of calls
 -- column: gpu_ns     duration  time of the GPU for work that calls inside put to run; empty without --gpu-times
 WITH RECURSIVE function AS MATERIALIZED (
-  SELECT id, api, name, library FROM functions WHERE "group" IN ('comm', 'blas', 'dnn', 'fft', 'sparse', 'solver', 'rand')
+  SELECT id, api, name, library FROM functions WHERE "group" IN ('comm', 'blas', 'dnn', 'fft', 'sparse', 'solver',
+    'rand')
 ), stat AS MATERIALIZED (
-  SELECT s.session, s.pid, f.api, f.name, f.library, s.parent_function_id IN (SELECT id FROM function) AS inside, s.calls, s.errors, s.total_ns, s.self_ns, s.max_ns, s.function_id
+  SELECT s.session, s.pid, f.api, f.name, f.library, s.parent_function_id IN (SELECT id FROM function) AS inside,
+    s.calls, s.errors, s.total_ns, s.self_ns, s.max_ns, s.function_id
   FROM call_stats s JOIN function f ON f.id = s.function_id
-  WHERE true /*? AND s.session = :session */ /*? AND s.pid = :pid */ /*? AND s.name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || s.category || ',') > 0 */
+  WHERE true /*? AND s.session = :session */ /*? AND s.pid = :pid */ /*? AND s.name REGEXP :name */
+    /*? AND instr(',' || :api || ',', ',' || s.category || ',') > 0 */
 ), sum_of AS (
-  SELECT session, pid, api, name, library, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns, max(max_ns) AS max_ns,
+  SELECT session, pid, api, name, library, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns,
+    sum(self_ns) AS self_ns, max(max_ns) AS max_ns,
          max(function_id) AS function_id
   FROM stat GROUP BY session, pid, api, name, library
 ), work AS MATERIALIZED (
@@ -36,19 +40,24 @@ WITH RECURSIVE function AS MATERIALIZED (
   SELECT c.id, c.function_id, c.parent_id, w.ns FROM calls c LEFT JOIN work w ON w.call = c.id
   WHERE c.parent_id IS NOT NULL AND c.category = 'hip' AND EXISTS (SELECT 1 FROM function)
   UNION ALL
-  SELECT e.call, e.function_id, p.parent_id, e.ns FROM enclosing e CROSS JOIN calls p ON p.id = e.at WHERE p.parent_id IS NOT NULL
+  SELECT e.call, e.function_id, p.parent_id, e.ns FROM enclosing e CROSS JOIN calls p ON p.id = e.at
+    WHERE p.parent_id IS NOT NULL
 ), launcher AS MATERIALIZED (
   SELECT id FROM functions WHERE kind = 'launch' OR name GLOB 'hipGraphLaunch*'
 ), inside AS MATERIALIZED (
-  SELECT c.pid, c.function_id, count(*) AS hip_calls, sum(e.function_id IN (SELECT id FROM launcher)) AS launches, sum(e.ns) AS gpu_ns
+  SELECT c.pid, c.function_id, count(*) AS hip_calls, sum(e.function_id IN (SELECT id FROM launcher)) AS launches,
+    sum(e.ns) AS gpu_ns
   FROM enclosing e CROSS JOIN calls c ON c.id = e.at
   WHERE c.function_id IN (SELECT id FROM function) GROUP BY c.pid, c.function_id
 ), direct AS MATERIALIZED (
-  SELECT pid, parent_function_id AS function_id, sum(calls) AS hip_calls FROM call_stats WHERE category = 'hip' GROUP BY pid, parent_function_id
+  SELECT pid, parent_function_id AS function_id, sum(calls) AS hip_calls FROM call_stats WHERE category = 'hip'
+    GROUP BY pid, parent_function_id
 ), rows_kept AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM calls) AS kept)
 SELECT s.api, s.name, s.library, s.pid, s.calls, s.errors, s.total_ns, s.self_ns,
-       round(100.0 * s.total_ns / nullif((SELECT sum(total_ns) FROM stat WHERE NOT coalesce(inside, 0)), 0), 2) AS percent, s.max_ns,
-       coalesce(i.hip_calls, iif(kept, 0, coalesce(d.hip_calls, 0))) AS hip_calls, iif(kept, coalesce(i.launches, 0), NULL) AS launches, i.gpu_ns
+       round(100.0 * s.total_ns / nullif((SELECT sum(total_ns) FROM stat WHERE NOT coalesce(inside, 0)), 0),
+         2) AS percent, s.max_ns,
+       coalesce(i.hip_calls, iif(kept, 0, coalesce(d.hip_calls, 0))) AS hip_calls,
+         iif(kept, coalesce(i.launches, 0), NULL) AS launches, i.gpu_ns
 FROM sum_of s CROSS JOIN rows_kept
 LEFT JOIN inside i ON i.pid = s.pid AND i.function_id = s.function_id
 LEFT JOIN direct d ON d.pid = s.pid AND d.function_id = s.function_id

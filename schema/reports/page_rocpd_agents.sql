@@ -5,7 +5,8 @@ FROM process_ p
 WHERE p.session = coalesce(:session, p.session) AND (:pid IS NULL OR p.pid = :pid)
   AND (:rank IS NULL OR p.id IN (SELECT process_id FROM process_ranks WHERE rank = :rank))
 UNION ALL
-SELECT 1000000 + d.id, 1, p.id, 'GPU', d.ordinal + 1, d.ordinal + 1, d.ordinal, coalesce(d.arch, d.name, 'GPU ' || d.ordinal),
+SELECT 1000000 + d.id, 1, p.id, 'GPU', d.ordinal + 1, d.ordinal + 1, d.ordinal,
+  coalesce(d.arch, d.name, 'GPU ' || d.ordinal),
        NULL, NULL, d.name, 'GPU ' || d.ordinal,
        json_object('pci', d.pci, 'uuid', d.uuid, 'memory', d.total_memory, 'multiprocessors', d.multiprocessors)
 FROM devices d

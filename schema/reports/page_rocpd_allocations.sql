@@ -6,7 +6,8 @@ WITH step(type, row, call, ts) AS (
 SELECT p.session, p.pid AS filter_pid, t.tid AS filter_tid, 1 AS nid, p.id AS pid, c.thread AS tid,
        iif(k.memory = 1, p.id, iif(d.ordinal >= 0, 1000000 + d.id, NULL)) AS agent_id, s.type,
        iif(k.memory IS NULL, 'VIRTUAL', 'REAL') AS level, coalesce(c.ts, s.ts) AS start,
-       coalesce(c.ts + c.dur, c.ts, s.ts) AS "end", a.addr AS address, iif(s.type = 'FREE', 0, coalesce(a.bytes, 0)) AS size,
+       coalesce(c.ts + c.dur, c.ts, s.ts) AS "end", a.addr AS address,
+         iif(s.type = 'FREE', 0, coalesce(a.bytes, 0)) AS size,
        1000000000 + p.id AS stream_id, 'MEMORY_ALLOCATION' AS event_category, coalesce(s.call, 0) AS event_stack,
        coalesce(s.call, 0) AS event_parent, json_object('kind', k.name, 'bytes', a.bytes) AS extdata
 FROM step s

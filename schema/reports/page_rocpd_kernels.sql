@@ -1,5 +1,6 @@
 -- Kernels as rows of rocpd_info_kernel_symbol.
-SELECT k.id, 1 AS nid, p.id AS pid, p.id AS code_object_id, coalesce(k.name, l.name, printf('0x%x', k.object)) AS kernel_name,
+SELECT k.id, 1 AS nid, p.id AS pid, p.id AS code_object_id,
+  coalesce(k.name, l.name, printf('0x%x', k.object)) AS kernel_name,
        coalesce(k.demangled, k.name, l.demangled, l.name, printf('0x%x', k.object)) AS display_name,
        k.object AS kernel_object, c.kernarg AS kernarg_segment_size, coalesce(c.lds, 0) AS group_segment_size,
        coalesce(c.scratch, 0) AS private_segment_size, coalesce(c.sgprs, 0) AS sgpr_count,
