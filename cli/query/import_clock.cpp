@@ -322,7 +322,8 @@ Result<void> CallTies::run(CallCursor& own, CallCursor& theirs) {
 
 // A launch whose work in the file is another kernel of the program is another call.
 constexpr std::string_view kDropOtherKernels = R"(
-CREATE TEMP TABLE sole_kernel (pid INTEGER, corr INTEGER, name TEXT, mangled TEXT, PRIMARY KEY (pid, corr)) WITHOUT ROWID;
+CREATE TEMP TABLE sole_kernel (pid INTEGER, corr INTEGER, name TEXT, mangled TEXT,
+  PRIMARY KEY (pid, corr)) WITHOUT ROWID;
 INSERT INTO sole_kernel SELECT pid, corr, min(name), min(mangled) FROM in_work WHERE corr <> 0 GROUP BY pid, corr
   HAVING count(*) = 1 AND min(is_kernel) = 1;
 DELETE FROM tie WHERE id IN (

@@ -13,7 +13,8 @@ constexpr std::string_view kStageTables = R"(
 CREATE TEMP TABLE in_call (
   id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, name TEXT, start INTEGER, "end" INTEGER, corr INTEGER);
 CREATE TEMP TABLE in_work (
-  id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, corr INTEGER, kind INTEGER, is_kernel INTEGER, name TEXT, mangled TEXT,
+  id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, corr INTEGER, kind INTEGER, is_kernel INTEGER, name TEXT,
+    mangled TEXT,
   device INTEGER, queue INTEGER, start INTEGER, "end" INTEGER, bytes INTEGER);
 CREATE TEMP TABLE in_operator (
   id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, name TEXT, start INTEGER, "end" INTEGER);)";
@@ -26,17 +27,20 @@ UPDATE in_work SET pid = (SELECT min(pid) FROM in_pid) WHERE pid = 0 AND (SELECT
 CREATE TEMP TABLE in_process AS
   SELECT pid, max(id) AS process FROM main.process_ WHERE session = {} AND pid IN (SELECT pid FROM in_pid) GROUP BY pid;
 CREATE TEMP TABLE in_thread AS
-  SELECT p.pid, t.tid, max(t.id) AS thread FROM main.thread_ t JOIN in_process p ON p.process = t.process GROUP BY p.pid, t.tid;
+  SELECT p.pid, t.tid, max(t.id) AS thread FROM main.thread_ t JOIN in_process p ON p.process = t.process
+    GROUP BY p.pid, t.tid;
 CREATE INDEX temp.in_thread_by_tid ON in_thread (pid, tid);)";
 
 constexpr std::string_view kPairCalls = R"(
 CREATE TEMP TABLE in_name AS
   SELECT name, min(id) AS n FROM main.function_ WHERE name IN (SELECT DISTINCT name FROM in_call) GROUP BY name;
 CREATE INDEX temp.in_name_by_name ON in_name (name);
-CREATE TEMP TABLE own_call (thread INTEGER, n INTEGER, ts INTEGER, id INTEGER, PRIMARY KEY (thread, n, ts, id)) WITHOUT ROWID;
+CREATE TEMP TABLE own_call (thread INTEGER, n INTEGER, ts INTEGER, id INTEGER,
+  PRIMARY KEY (thread, n, ts, id)) WITHOUT ROWID;
 INSERT INTO own_call SELECT c.thread, i.n, c.ts, c.id FROM main.call_ c JOIN main.function_ f ON f.id = c.fn
   JOIN in_name i ON i.name = f.name WHERE c.thread IN (SELECT thread FROM in_thread);
-CREATE TEMP TABLE their_call (thread INTEGER, n INTEGER, ts INTEGER, id INTEGER, PRIMARY KEY (thread, n, ts, id)) WITHOUT ROWID;
+CREATE TEMP TABLE their_call (thread INTEGER, n INTEGER, ts INTEGER, id INTEGER,
+  PRIMARY KEY (thread, n, ts, id)) WITHOUT ROWID;
 INSERT INTO their_call SELECT t.thread, i.n, c.start, c.id FROM in_call c
   JOIN in_thread t ON t.pid = c.pid AND t.tid = c.tid JOIN in_name i ON i.name = c.name;
 CREATE TEMP TABLE tie (id INTEGER PRIMARY KEY, call INTEGER NOT NULL, apart INTEGER NOT NULL);)";

@@ -19,7 +19,8 @@ CREATE TEMP TABLE has_source AS SELECT process FROM main.gpu_source_ UNION SELEC
 CREATE TEMP TABLE in_time AS
   SELECT -1000000000 AS first, max(coalesce(s.end_ns - s.start_ns, 0), coalesce((
     SELECT max(ts + coalesce(dur, 0)) FROM main.call_), 0)) + iif(s.end_ns IS NULL, 60000000000, 1000000000) AS last
-  FROM main.session_ s WHERE s.id = (SELECT min(x.session) FROM main.process_ x WHERE x.id IN (SELECT process FROM in_process));
+  FROM main.session_ s WHERE s.id = (SELECT min(x.session) FROM main.process_ x
+    WHERE x.id IN (SELECT process FROM in_process));
 CREATE TEMP TABLE work AS
   SELECT w.id, p.process, h.thread, w.kind, w.is_kernel, w.name, w.mangled, w.device, w.queue, w.start + {0} AS start,
          w."end" + {0} AS "end", w.bytes, c.call
@@ -59,7 +60,8 @@ CREATE TEMP TABLE placed (call INTEGER PRIMARY KEY, thread INTEGER, ts INTEGER, 
                           stream INTEGER, device INTEGER, direction INTEGER, bytes INTEGER, kernel INTEGER);
 INSERT INTO placed
   SELECT c.id, c.thread, c.ts, c.ts + coalesce(c.dur, 0),
-         lag(c.ts + coalesce(c.dur, 0)) OVER (PARTITION BY c.thread ORDER BY c.id), f.kind, s.id, s.device, y.kind, y.bytes,
+         lag(c.ts + coalesce(c.dur, 0)) OVER (PARTITION BY c.thread ORDER BY c.id), f.kind, s.id, s.device, y.kind,
+           y.bytes,
          l.kernel
   FROM (SELECT DISTINCT call FROM work WHERE call IS NOT NULL) w JOIN main.call_ c ON c.id = w.call
   JOIN main.function_ f ON f.id = c.fn LEFT JOIN main.launch_ l ON l.id = c.launch LEFT JOIN copy_of y ON y.call = c.id

@@ -22,7 +22,8 @@ namespace {
 constexpr std::int64_t kUnknownWay = -2;  // gpu_copy_.kind
 
 constexpr std::string_view kWorksInOrder = R"(
-SELECT w.process, w.kind, w.is_kernel, w.name, w.mangled, w.start, w."end", w.bytes, w.call, coalesce(p.thread, w.thread),
+SELECT w.process, w.kind, w.is_kernel, w.name, w.mangled, w.start, w."end", w.bytes, w.call,
+  coalesce(p.thread, w.thread),
        p.ts, p.te, p.previous, p.kind, p.stream,
        coalesce(p.device, (SELECT d.device FROM device_of d WHERE d.process = w.process AND d.number = w.device)),
        p.direction, p.bytes, p.kernel,
@@ -65,13 +66,15 @@ ORDER BY te, c.id)";
 
 // A launch that ran one kernel says which kernel of the program it is; until then its name does.
 constexpr std::string_view kKernelByName = R"(
-SELECT id FROM kernel_ WHERE session = (SELECT session FROM process_ WHERE id = ?1) AND (demangled = ?2 OR name IN (?2, ?3))
+SELECT id FROM kernel_ WHERE session = (SELECT session FROM process_ WHERE id = ?1)
+  AND (demangled = ?2 OR name IN (?2, ?3))
 ORDER BY id LIMIT 1)";
 
 constexpr std::string_view kCounts = R"(
 INSERT OR REPLACE INTO gpu_count_ (process, seen, timed, unread, untied, untold, uncalled)
 SELECT w.process, count(w.call) + (
-         SELECT count(*) FROM call_ c JOIN thread_ t ON t.id = c.thread JOIN launch_ l ON l.id = c.launch AND NOT l.captured
+         SELECT count(*) FROM call_ c JOIN thread_ t ON t.id = c.thread JOIN launch_ l ON l.id = c.launch
+           AND NOT l.captured
          WHERE t.process = w.process AND coalesce(c.result, 0) = 0 AND c.id NOT IN (SELECT call FROM placed)),
        count(w.call), 0, count(*) - count(w.call), 0, 0
 FROM work w GROUP BY w.process;

@@ -19,7 +19,8 @@ FROM rocpd_info_thread t JOIN rocpd_info_process p ON p.id = t.pid JOIN rocpd_in
 CREATE VIEW code_objects AS
 SELECT o.id, o.guid, o.nid, p.pid, a.absolute_index AS agent_abs_index, o.uri, o.load_base, o.load_size, o.load_delta,
        o.storage_type AS storage_type_str, json_extract(o.extdata, '$.size') AS code_object_size,
-       json_extract(o.extdata, '$.storage_type') AS storage_type, json_extract(o.extdata, '$.memory_base') AS memory_base,
+       json_extract(o.extdata, '$.storage_type') AS storage_type,
+         json_extract(o.extdata, '$.memory_base') AS memory_base,
        json_extract(o.extdata, '$.memory_size') AS memory_size
 FROM rocpd_info_code_object o JOIN rocpd_info_agent a ON a.id = o.agent_id JOIN rocpd_info_process p ON p.id = o.pid;
 
@@ -72,7 +73,8 @@ CREATE VIEW kernels AS
 SELECT k.id, k.guid, t.tid, c.string AS category, r.string AS region, y.display_name AS name, k.nid, p.pid,
        a.absolute_index AS agent_abs_index, a.logical_index AS agent_log_index, a.type_index AS agent_type_index,
        a.type AS agent_type, y.code_object_id, k.kernel_id, k.dispatch_id, k.stream_id, k.queue_id, q.name AS queue,
-       s.name AS stream, k.start, k."end", k."end" - k.start AS duration, k.grid_size_x AS grid_x, k.grid_size_y AS grid_y,
+       s.name AS stream, k.start, k."end", k."end" - k.start AS duration, k.grid_size_x AS grid_x,
+         k.grid_size_y AS grid_y,
        k.grid_size_z AS grid_z, k.workgroup_size_x AS workgroup_x, k.workgroup_size_y AS workgroup_y,
        k.workgroup_size_z AS workgroup_z, k.group_segment_size AS lds_size, k.private_segment_size AS scratch_size,
        y.arch_vgpr_count AS vgpr_count, y.accum_vgpr_count, y.sgpr_count, y.group_segment_size AS static_lds_size,
@@ -106,7 +108,8 @@ LEFT JOIN rocpd_string c ON c.id = e.category_id;
 
 CREATE VIEW events_args AS
 SELECT e.id AS event_id, c.string AS category, e.stack_id, e.parent_stack_id, e.correlation_id,
-       a.position AS arg_position, a.type AS arg_type, a.name AS arg_name, a.value AS arg_value, e.call_stack, e.line_info,
+       a.position AS arg_position, a.type AS arg_type, a.name AS arg_name, a.value AS arg_value, e.call_stack,
+         e.line_info,
        a.extdata
 FROM rocpd_event e JOIN rocpd_arg a ON a.event_id = e.id LEFT JOIN rocpd_string c ON c.id = e.category_id;
 
@@ -155,7 +158,8 @@ LEFT JOIN rocpd_string c ON c.id = e.category_id;
 CREATE VIEW scratch_memory AS
 SELECT m.id, m.guid, m.nid, p.pid, m.type AS operation, a.name AS agent_name, a.absolute_index AS agent_abs_index,
        a.logical_index AS agent_log_index, a.type_index AS agent_type_index, a.type AS agent_type, m.queue_id, t.tid,
-       json_extract(m.extdata, '$.flags') AS alloc_flags, m.start, m."end", m."end" - m.start AS duration, m.size, m.address,
+       json_extract(m.extdata, '$.flags') AS alloc_flags, m.start, m."end", m."end" - m.start AS duration, m.size,
+         m.address,
        e.correlation_id, e.stack_id, e.parent_stack_id, e.correlation_id AS corr_id, c.string AS category,
        e.extdata AS event_extdata
 FROM rocpd_memory_allocate m
@@ -176,7 +180,8 @@ SELECT min(v.id) AS id, v.guid, k.dispatch_id, k.kernel_id, v.event_id, e.correl
        k.group_segment_size AS lds_block_size, k.private_segment_size AS scratch_size, y.arch_vgpr_count AS vgpr_count,
        y.accum_vgpr_count, y.sgpr_count, i.name AS counter_name, i.symbol AS counter_symbol, i.component,
        i.description, i.block, i.expression, i.value_type, i.id AS counter_id, sum(v.value) AS value, k.start, k."end",
-       i.is_constant, i.is_derived, k."end" - k.start AS duration, c.string AS category, k.nid, e.extdata, y.code_object_id
+       i.is_constant, i.is_derived, k."end" - k.start AS duration, c.string AS category, k.nid, e.extdata,
+         y.code_object_id
 FROM rocpd_pmc_event v
 JOIN rocpd_event e ON e.id = v.event_id
 JOIN rocpd_info_pmc i ON i.id = v.pmc_id
