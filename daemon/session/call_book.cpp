@@ -54,14 +54,26 @@ std::span<OpenCall> CallBook::take_returned(Thread& thread, RemoteAddr return_ad
 }
 
 std::optional<OpenCall> CallBook::take_left(Thread& thread, std::uint32_t entry, RemoteAddr sp, const Memory& memory) {
-  auto& open_by_sp = thread.inferior->open_by_sp;
+  Thread& owner = owner_of(thread, sp);
+  std::optional<OpenCall> call = remove(owner, entry, sp);
+  if (call) close_unwound(owner, {.sp = sp, .return_address = call->return_address}, memory);
+  return call;
+}
+
+void CallBook::withdraw(Thread& thread, std::uint32_t entry, RemoteAddr sp) { remove(owner_of(thread, sp), entry, sp); }
+
+// A fiber may have moved.
+Thread& CallBook::owner_of(Thread& thread, RemoteAddr sp) {
+  const auto& open_by_sp = thread.inferior->open_by_sp;
   const auto found = open_by_sp.find(sp);
-  Thread& owner = found == open_by_sp.end() ? thread : *found->second;  // a fiber may have moved
+  return found == open_by_sp.end() ? thread : *found->second;
+}
+
+std::optional<OpenCall> CallBook::remove(Thread& owner, std::uint32_t entry, RemoteAddr sp) {
   OpenCall* const open = owner.calls.of_function(entry, sp);
   if (!open) return std::nullopt;
   OpenCall call = owner.calls.remove(*open);
   if (!owner.calls.has_frame_at(sp)) forget_open(owner, sp);
-  close_unwound(owner, {.sp = sp, .return_address = call.return_address}, memory);
   return call;
 }
 

@@ -32,6 +32,9 @@ class CallBook {
   // returned there, innermost first: several if a function jumped into another one, none if no open call returns there.
   // The calls may be another thread's if a fiber has moved. Valid until the next call.
   std::span<OpenCall> take_returned(Thread& thread, RemoteAddr return_address, RemoteAddr sp, const Memory& memory);
+  // A call of the function `entry` with that stack pointer was not made: its thread will meet the entry again. Nothing
+  // is sent of it. Calls of a signal handler that are open meanwhile stay.
+  static void withdraw(Thread& thread, std::uint32_t entry, RemoteAddr sp);
   // A call of the function `entry` with that stack pointer has returned, as its own thread has recorded. Takes it out;
   // nullopt: no such call is open. `memory`: the stacks as they were then.
   std::optional<OpenCall> take_left(Thread& thread, std::uint32_t entry, RemoteAddr sp, const Memory& memory);
@@ -64,6 +67,8 @@ class CallBook {
   void thread_ended(Thread& thread, bool process_ended);
 
  private:
+  static Thread& owner_of(Thread& thread, RemoteAddr sp);
+  static std::optional<OpenCall> remove(Thread& owner, std::uint32_t entry, RemoteAddr sp);
   static void forget_open(Thread& thread, RemoteAddr sp);
   void close_unwound(Thread& thread, const CallFrame& frame, const Memory& memory);
 

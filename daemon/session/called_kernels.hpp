@@ -1,5 +1,6 @@
 // Names the kernels that a call is about, before the call is recorded. Tracing thread only.
 #pragma once
+#include "probes/arguments.hpp"
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
 #include "session/kernel_names.hpp"

@@ -35,6 +35,14 @@ class ShownSites {
     for (Shown& one : shown_)
       if (one.site == from) one = {to, one.sp - depth};
   }
+  // Removes the entries at `site`, and returns their stack pointers.
+  std::vector<RemoteAddr> take(RemoteAddr site) {
+    std::vector<RemoteAddr> out;
+    for (const Shown& one : shown_)
+      if (one.site == site) out.push_back(one.sp);
+    std::erase_if(shown_, [site](const Shown& one) { return one.site == site; });
+    return out;
+  }
   void clear() { shown_.clear(); }
   std::size_t size() const { return shown_.size(); }
 

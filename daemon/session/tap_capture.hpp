@@ -97,7 +97,10 @@ class TapCapture final : public Capture {
   bool has_rings(const Asking& asking);
   TapThread* ring_of(const Asking& asking);
   bool is_known_to_unwinders(const Asking& asking);
+  void withdraw_shown(const Inferior& inferior, const TapArea::Cell& cell, const Site& site);
   void take_back(const TapPlace& place, Thread& thread, TapThread& ring);
+  void show_entry_of_open(const TapPlace& place, Thread& thread, const Registers& registers);
+  void show_again(const TapPlace& place, Thread& thread);
   void end_early(const TapPlace& place, Thread& thread, TapThread& ring);
   void fall_back(const Asking& asking);
   void give_up(Inferior& inferior, const std::string& why);

@@ -99,7 +99,17 @@ Result<void> TapCapture::let_through(Inferior& inferior, TapArea::Cell& cell, bo
   const Site* const site = inferior.space().find(cell.site);
   if (!site || !site->is_tapped) return fail("it is not tapped");
   cell.sums_only = sums_only;
+  if (mask != 0 && !cell.is_gated()) withdraw_shown(inferior, cell, *site);
   return inferior.space().taps()->set_mask(inferior.memory(), cell, *site, mask, kNobody);
+}
+
+// A signal handler of a thread may be at work that will return to the entry. The thread comes by the gate then, which
+// may only count its call.
+void TapCapture::withdraw_shown(const Inferior& inferior, const TapArea::Cell& cell, const Site& site) {
+  for (const auto& [tid, thread] : roster_.threads()) {
+    if (thread->inferior->program != inferior.program) continue;
+    for (const RemoteAddr sp : thread->shown.take(cell.site)) records_.withdraw(*thread, cell, sp + site.lead.depth);
+  }
 }
 
 void TapCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {

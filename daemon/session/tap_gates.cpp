@@ -3,6 +3,7 @@
 #include <x86intrin.h>
 
 #include "ptrace/tracee.hpp"
+#include "session/tap_place.hpp"
 
 namespace fade {
 namespace {
@@ -11,25 +12,25 @@ namespace {
 struct Passing {
   const TapArea::Cell* cell = nullptr;  // null: it does not
   bool is_counted = false;
+  RemoteAddr sp;  // at the entry of the function
 };
 
-// At the beginning of the slot a thread comes from a gate, or was called by a tap. A breakpoint's call is open.
-Passing in_slot(const Thread& thread, const Registers& registers) {
-  const TapArea& area = *thread.space().taps();
-  const Site* const site = thread.space().our_code().site_of_slot(registers.ip());
-  if (!site || !site->is_tapped || site->slot != registers.ip()) return {};
-  const RemoteAddr sp = registers.sp() + site->lead.depth;
-  const auto back = thread.memory().value<RemoteAddr>(sp);
-  if (!back || area.code().contains(*back)) return {};
-  for (const TapArea::Cell& cell : area.cells())
-    if (cell.entry != 0 && cell.slot == site->slot && cell.is_gated() && !thread.calls.has_frame_at(sp))
-      return {&cell, true};
-  return {};
+// A thread at the function's moved instructions comes from a gate, or was called by a tap. The call of a thread that
+// has left its tap is open.
+Passing at_function(const Thread& thread, const Registers& registers) {
+  const MovedEntry moved = moved_entry(thread.space(), registers);
+  const bool is_passing = moved.cell && moved.cell->is_gated() &&
+                          !thread.space().taps()->code().contains(moved.return_address) &&
+                          !thread.calls.has_frame_at(moved.sp);
+  return is_passing ? Passing{moved.cell, true, moved.sp} : Passing{};
 }
 
 Passing find_passing(const Thread& thread, const Registers& registers) {
   const TapArea::Cell* const cell = thread.space().taps()->behind_gate(registers.ip());
-  return cell ? Passing{cell, cell->gate->code.has_counted(registers.ip())} : in_slot(thread, registers);
+  if (!cell) return at_function(thread, registers);
+  const Site* const site = thread.space().find(cell->site);
+  if (!site) return {};
+  return {cell, cell->gate->code.has_counted(registers.ip()), registers.sp() + site->lead.depth};
 }
 
 }  // namespace
@@ -62,12 +63,11 @@ void TapGates::lose(const Thread&) {
 
 bool TapGates::show_entry(Thread& thread, const Registers& met) {
   const Registers registers = thread.space().our_code().at_begin_of_slot(met);
-  const auto [cell, is_counted] = find_passing(thread, registers);
-  const Site* const site = cell ? thread.space().find(cell->site) : nullptr;
-  if (!site) return false;
+  const auto [cell, is_counted, sp] = find_passing(thread, registers);
+  if (!cell) return false;
   Registers own = registers;
   own.rip = cell->function.value;
-  own.rsp += site->lead.depth;
+  own.rsp = sp.value;
   const auto& taps = thread.inferior->program->taps;
   const auto thread_pointer = thread.memory().value<std::uint64_t>({registers.fs_base});
   TapThread* const ring = taps && thread_pointer ? taps->at(*thread_pointer) : nullptr;

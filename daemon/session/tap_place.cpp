@@ -1,5 +1,6 @@
 #include "session/tap_place.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace fade {
@@ -13,56 +14,64 @@ constexpr std::uint64_t kOutAt = 8, kResultAt = 16, kSecondResultAt = 24;
 struct Where {
   const TapArea::Cell* cell = nullptr;
   Stage stage{};
-  bool is_in_cell = false;  // and not at a question, nor in the slot
-  bool has_called = false;  // the tap has called the function
+  bool has_called = false;         // the tap has called the function
+  std::optional<RemoteAddr> sp{};  // at the entry, if no frame leads to it
 };
 
-// A thread in what a tap calls. A thread that goes on without a record comes there by a jump: its frame is the
-// caller's.
-Where called(const AddressSpace& space, const TapArea::Cell& cell, RemoteAddr return_address) {
-  const auto back = space.memory().value<RemoteAddr>(return_address);
-  return back == cell.stub.calls_from ? Where{.cell = &cell, .stage = Stage::Recorded, .has_called = true} : Where{};
+MovedEntry moved_entry_at(const AddressSpace& space, const TapArea::Cell& cell, RemoteAddr sp) {
+  const auto back = space.memory().value<RemoteAddr>(sp);
+  return back ? MovedEntry{&cell, sp, *back} : MovedEntry{};
 }
 
 // The slot of a tapped function. The instruction in front of the site may have pushed a register.
-Where in_slot(const AddressSpace& space, const Registers& registers) {
+MovedEntry in_slot(const AddressSpace& space, const Registers& registers) {
   const Site* const site = space.our_code().site_of_slot(registers.ip());
   if (!site || !site->is_tapped || site->slot != registers.ip()) return {};
-  const auto back = space.memory().value<RemoteAddr>(registers.sp() + site->lead.depth);
-  const TapArea::Cell* const cell = back ? space.taps()->around(*back) : nullptr;
-  return cell ? called(space, *cell, registers.sp() + site->lead.depth) : Where{};
+  const auto cells = space.taps()->cells();
+  const auto cell =
+      std::ranges::find_if(cells, [&](const TapArea::Cell& one) { return one.entry != 0 && one.slot == site->slot; });
+  return cell == cells.end() ? MovedEntry{} : moved_entry_at(space, *cell, registers.sp() + site->lead.depth);
 }
 
 // The instruction in front of the site, once more, and the jump behind it.
-Where in_lead(const AddressSpace& space, const TapArea::Cell& cell, const Registers& registers) {
+MovedEntry in_lead(const AddressSpace& space, const TapArea::Cell& cell, const Registers& registers) {
   const SiteTable& sites = space.sites();
   const auto site = sites.all().find(cell.site);
   if (site == sites.all().end()) return {};
   const bool is_behind = registers.ip() > cell.stub.end;
-  return called(space, cell, registers.sp() + (is_behind ? site->second.lead.depth : 0));
+  return moved_entry_at(space, cell, registers.sp() + (is_behind ? site->second.lead.depth : 0));
 }
 
-Where find_place(const AddressSpace& space, const Registers& registers) {
-  const TapArea& area = *space.taps();
-  if (!area.code().contains(registers.ip())) return in_slot(space, registers);
-  const bool asks = area.is_question_code(registers.ip());
-  const RemoteAddr at = asks ? RemoteAddr{registers.r10} : registers.ip();
-  const TapArea::Cell* const cell = area.around(at);
-  if (!cell) return {};
-  const tap::Stub& stub = cell->stub;
-  if (at >= stub.end) return asks ? Where{} : in_lead(space, *cell, registers);
-  const Stage stage = at < stub.begin ? Stage::Entering : stub.stage_at(at);
-  return {cell, stage, !asks, stage >= Stage::Returned};
+// A thread that has come by a jump goes on without a record of its tap, and without a frame.
+Where in_moved(const MovedEntry& moved) {
+  if (moved.is_called_by_tap()) return {.cell = moved.cell, .stage = Stage::Recorded, .has_called = true};
+  return {.cell = moved.cell, .stage = Stage::Passing, .sp = moved.sp};
 }
 
 // The stack pointer at the entry, if no frame leads to it.
 std::optional<RemoteAddr> frameless(const TapArea& area, const tap::Stub& stub, const Registers& registers) {
   const RemoteAddr ip = registers.ip();
-  if (ip == stub.returns) return registers.sp();
+  if (ip == stub.returns || (ip > stub.pass && ip < stub.asks)) return registers.sp();
   if (ip >= stub.framed) return std::nullopt;
   // A function that begins with a push is met behind it; the tap takes the push back, and pushes %rbp.
   const bool is_pushed = ip < stub.begin ? area.is_begin_of_cell(ip) : ip - stub.begin > kPushAt;
   return registers.sp() + (is_pushed ? 8 : 0);
+}
+
+Where find_place(const AddressSpace& space, const Registers& registers) {
+  const TapArea& area = *space.taps();
+  if (const MovedEntry moved = moved_entry(space, registers); moved.cell) return in_moved(moved);
+  const bool asks = area.is_question_code(registers.ip());
+  const RemoteAddr at = asks ? RemoteAddr{registers.r10} : registers.ip();
+  const TapArea::Cell* const cell = area.around(at);
+  if (!cell) return {};
+  const tap::Stub& stub = cell->stub;
+  if (at >= stub.end) return {};
+  const Stage stage = at < stub.begin ? Stage::Entering : stub.stage_at(at);
+  return {.cell = cell,
+          .stage = stage,
+          .has_called = stage >= Stage::Returned && stage <= Stage::Left,
+          .sp = asks ? std::nullopt : frameless(area, stub, registers)};
 }
 
 bool restore_results(const Memory& memory, const tap::Stub& stub, const Registers& at, Registers& out) {
@@ -84,16 +93,23 @@ bool restore_argument(const Memory& memory, const tap::Stub& stub, const Registe
 
 }  // namespace
 
+MovedEntry moved_entry(const AddressSpace& space, const Registers& registers) {
+  const TapArea& area = *space.taps();
+  if (!area.code().contains(registers.ip())) return in_slot(space, registers);
+  const TapArea::Cell* const cell = area.around(registers.ip());
+  return cell && registers.ip() >= cell->stub.end ? in_lead(space, *cell, registers) : MovedEntry{};
+}
+
 std::optional<TapPlace> place_in_tap(const AddressSpace& space, const Registers& met) {
   const Registers registers = space.our_code().at_begin_of_slot(met);
   const Where where = space.taps() ? find_place(space, registers) : Where{};
-  if (!where.cell || where.stage == Stage::Passing) return std::nullopt;
+  if (!where.cell) return std::nullopt;
   const Memory& memory = space.memory();
   const tap::Stub& stub = where.cell->stub;
   TapPlace out{*where.cell, where.stage, {}, {}, {}, registers, where.has_called};
   const RemoteAddr frame{registers.rbp};
-  if (const auto sp = where.is_in_cell ? frameless(*space.taps(), stub, registers) : std::nullopt) {
-    out.sp = *sp;
+  if (where.sp) {
+    out.sp = *where.sp;
   } else {
     const auto before = memory.value<std::uint64_t>(frame);
     if (!before) return std::nullopt;

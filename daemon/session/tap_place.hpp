@@ -8,6 +8,17 @@
 
 namespace fade {
 
+// A thread at the moved first instructions of a tapped function, ahead of them: their repeated lead, or the slot.
+struct MovedEntry {
+  const TapArea::Cell* cell = nullptr;  // null: it is at another place
+  RemoteAddr sp;                        // at the entry of the function
+  RemoteAddr return_address;
+
+  // Otherwise the thread has come by a jump.
+  bool is_called_by_tap() const { return cell && return_address == cell->stub.calls_from; }
+};
+MovedEntry moved_entry(const AddressSpace& space, const Registers& registers);
+
 struct TapPlace {
   const TapArea::Cell& cell;
   tap::Stage stage;
@@ -18,11 +29,10 @@ struct TapPlace {
   Registers own;
   bool has_called = false;  // the tap has called the function, which may not have begun
 
-  bool is_at_entry() const { return stage <= tap::Stage::Recorded; }
+  bool is_at_entry() const { return stage <= tap::Stage::Recorded || stage == tap::Stage::Passing; }
 };
 
-// nullopt: the thread is in no tap, or in a part of one without such registers: it leaves the tap without a record, or
-// tells an unwinder about it.
+// nullopt: the thread is in no tap, or in a part of one without such registers: it tells an unwinder about the tap.
 std::optional<TapPlace> place_in_tap(const AddressSpace& space, const Registers& registers);
 
 }  // namespace fade

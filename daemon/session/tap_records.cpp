@@ -96,8 +96,8 @@ void TapRecords::take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr s
   book_.complete(call);
 }
 
-void TapRecords::forget(Thread& thread, const TapArea::Cell& cell, RemoteAddr sp) {
-  book_.take_left(thread, cell.entry, sp, StacksAsTheyWere(thread));
+void TapRecords::withdraw(Thread& thread, const TapArea::Cell& cell, RemoteAddr sp) {
+  book_.withdraw(thread, cell.entry, sp);
 }
 
 void TapRecords::keep_time() {

@@ -56,8 +56,8 @@ class TapRecords {
 
   // The end of a call, as its record tells it, or would have.
   void left(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);
-  // The call is as if it had not begun.
-  void forget(Thread& thread, const TapArea::Cell& cell, RemoteAddr sp);
+  // The call is as if it had not begun: its thread will meet the entry again.
+  void withdraw(Thread& thread, const TapArea::Cell& cell, RemoteAddr sp);
   // A failed call waits until its thread has told its stack: here, or never.
   void take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr sp, const Registers& at_return);
   void complete_failed(TapThread& ring);

@@ -21,6 +21,7 @@ void TapCapture::show_own_address(Thread& thread) {
   const auto place = registers ? place_in_tap(thread.space(), *registers) : std::nullopt;
   if (!place || !may_move) return;
   if (place->has_called && has_shadow_stack(thread.tid)) return;
+  if (place->stage == tap::Stage::Passing) return show_entry_of_open(*place, thread, *registers);
   const auto thread_pointer = thread.memory().value<std::uint64_t>({registers->fs_base});
   TapThread* const ring = thread_pointer ? taps->at(*thread_pointer) : nullptr;
   Thread* const owner = ring ? roster_.thread(ring->tid) : nullptr;
@@ -30,11 +31,22 @@ void TapCapture::show_own_address(Thread& thread) {
   else end_early(*place, *owner, *ring);
 }
 
+// The thread has left its tap, and a breakpoint has recorded the call. A call that is not open would count twice.
+void TapCapture::show_entry_of_open(const TapPlace& place, Thread& thread, const Registers& registers) {
+  if (!thread.calls.of_function(place.cell.entry, place.sp)) return;
+  if (Tracee(thread.tid).change_registers(registers, place.own)) show_again(place, thread);
+}
+
 // The thread will meet the function's entry again: the same call.
 void TapCapture::take_back(const TapPlace& place, Thread& thread, TapThread& ring) {
   if (place.stage == tap::Stage::Reserved) thread.inferior->program->taps->pass_incomplete(ring);
-  if (place.stage != tap::Stage::Recorded) return;
-  if (place.cell.is_gated()) return records_.forget(thread, place.cell, place.sp);  // it may only be counted then
+  if (place.stage == tap::Stage::Recorded) show_again(place, thread);
+}
+
+// The call is open, if it is recorded. At a gate it may only be counted the next time.
+void TapCapture::show_again(const TapPlace& place, Thread& thread) {
+  if (place.cell.is_gated()) return records_.withdraw(thread, place.cell, place.sp);
+  if (!thread.calls.of_function(place.cell.entry, place.sp)) return;
   const Site* const site = thread.space().find(place.cell.site);
   thread.shown.add(place.cell.site, place.sp - (site ? site->lead.depth : 0));
 }

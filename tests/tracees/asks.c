@@ -1,6 +1,7 @@
-// asks [CALLS [THREADS [SIGNALS [fork|kill]]]]: each thread asks for the device so often, in a tight loop. Signals meet
-// the first thread, and their handler asks, too. fork: a child does it all once more, beginning in the middle. kill:
-// the end is a SIGKILL. The handler looks at the instruction pointer, which must be in a file of the process.
+// asks [CALLS [THREADS [SIGNALS [fork|kill|hold]]]]: each thread asks for the device so often, in a tight loop. Signals
+// meet the first thread, and their handler asks, too. fork: a child does it all once more, beginning in the middle.
+// kill: the end is a SIGKILL. hold: early, a signal meets each of the other threads, and their handlers take a second.
+// The handler looks at the instruction pointer, which must be in a file of the process.
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -11,7 +12,7 @@
 enum { most = 100000 };
 static volatile int received;
 static unsigned long met[most];
-static int calls, threads, signals;
+static int calls, threads, signals, holds;
 
 static void ask(void) {
   int device = 1;
@@ -21,7 +22,8 @@ static void ask(void) {
 
 static void on_signal(int signal, siginfo_t* info, void* context) {
   (void)signal, (void)info;
-  met[received++] = (unsigned long)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
+  met[__atomic_fetch_add(&received, 1, __ATOMIC_SEQ_CST)] =
+      (unsigned long)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
   ask();
 }
 
@@ -38,11 +40,16 @@ static void check_where_signals_met(void) {
   fclose(maps);
 }
 
+static void on_hold(int signal, siginfo_t* info, void* context) {
+  for (int i = 0; i < 100; ++i) usleep(10000);
+  on_signal(signal, info, context);
+}
+
 static void* work(void* arg) {
   (void)arg;
   sigset_t all;
   sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  if (!holds) pthread_sigmask(SIG_BLOCK, &all, NULL);
   for (int i = 0; i < calls; ++i) ask();
   return NULL;
 }
@@ -65,9 +72,14 @@ int main(int argc, char** argv) {
   calls = number(argc, argv, 1, 100000), threads = number(argc, argv, 2, 1), signals = number(argc, argv, 3, 0);
   MUST(threads <= 64 && signals <= most);
   const char* more = argc > 4 ? argv[4] : "";
+  holds = !strcmp(more, "hold");
+  const struct sigaction hold = {.sa_sigaction = on_hold, .sa_flags = SA_SIGINFO | SA_RESTART};
+  MUST(!sigaction(SIGRTMIN + 1, &hold, NULL));
   const struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
   MUST(!sigaction(SIGRTMIN, &action, NULL));
   for (int i = 1; i < threads; ++i) MUST(!pthread_create(&others[i], NULL, work, NULL));
+  if (holds) usleep(50000);
+  for (int i = 1; holds && i < threads; ++i) MUST(!pthread_kill(others[i], SIGRTMIN + 1));
   const pid_t sender = send_signals();
   pid_t child = -1;
   for (int i = 0; i < calls; ++i) {

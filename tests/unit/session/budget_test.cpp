@@ -80,6 +80,15 @@ TEST_F(BudgetTest, SignalsMeetTheFunctionAndItsCallsCountOnce) {
   EXPECT_EQ(recorded(ran) + counted(ran), 3'003'000u);
 }
 
+// While the handlers are at work, the function becomes one whose calls are only counted.
+TEST_F(BudgetTest, HandlersReturnToAFunctionWithLessDetail) {
+  options.budget_window_ns = 200'000'000;
+  const auto ran = run({"asks", "300000", "60", "0", "hold"});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(recorded(ran) + counted(ran), 60 * 300'000u + 59);
+  EXPECT_GT(counted(ran), 1'000'000u);
+}
+
 TEST_F(BudgetTest, AFunctionWithBooksKeepsEachCall) {
   const auto ran = run({"bursts", "20000", "5", "100"});
   EXPECT_EQ(recorded(ran, "hipMemset"), 100'000u);

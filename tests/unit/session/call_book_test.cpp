@@ -110,6 +110,18 @@ TEST_F(CallBookTest, AReturnThatTheThreadRecordedEndsItsCallAlone) {
   EXPECT_THAT(inferior.open_by_sp, IsEmpty());
 }
 
+// A signal handler's call is open above it.
+TEST_F(CallBookTest, AWithdrawnCallIsNotSentAndOthersStay) {
+  const CallId outer = enter(thread, 0x7f00, 0x100, 1);
+  enter(thread, 0x7e00, 0x200, 2);
+  const CallId handlers = enter(thread, 0x7d00, 0x300, 2);
+  CallBook::withdraw(thread, 2, {0x7e00});
+  EXPECT_EQ(book.take_left(thread, 2, {0x7d00}, memory)->record.id, handlers);
+  EXPECT_FALSE(book.take_left(thread, 2, {0x7e00}, memory));
+  EXPECT_THAT(leave(thread, 0x7f00, 0x100), ElementsAre(outer));
+  EXPECT_THAT(sent(kUnwound), IsEmpty());
+}
+
 TEST_F(CallBookTest, NoCallBeginsBeforeOneWithALowerId) {
   EXPECT_EQ(book.entry_time(100), 100);
   EXPECT_EQ(book.entry_time(90), 100);

@@ -1,6 +1,6 @@
 #include "session/shown_sites.hpp"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace fade {
 namespace {
@@ -19,6 +19,14 @@ struct ShownSitesTest : ::testing::Test {
 TEST_F(ShownSitesTest, AnEntryThatWasShownIsTheSameCallOnce) {
   shown.add(kEntry, kOuter);
   EXPECT_TRUE(hit(kEntry, kOuter));
+  EXPECT_FALSE(hit(kEntry, kOuter));
+}
+
+TEST_F(ShownSitesTest, EntriesOfOneSiteCanBeTaken) {
+  shown.add(kEntry, kOuter);
+  shown.add(kOther, kOuter);
+  EXPECT_THAT(shown.take(kEntry), testing::ElementsAre(kOuter));
+  EXPECT_TRUE(hit(kOther, kOuter));
   EXPECT_FALSE(hit(kEntry, kOuter));
 }
 
