@@ -1,6 +1,7 @@
 """Libraries above HIP: calls, shapes and bytes are those that the stand-in libraries wrote down."""
 import collections
 import json
+import re
 import subprocess
 
 import pytest
@@ -44,6 +45,15 @@ def products_of(log):
 def timed(request, build, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     return folder, *recorded(build, folder, "--gpu-times", "--engine", request.param, "-e", "all,comm,blas")
+
+
+def test_the_page_has_tables_of_libraries(build, timed):
+    folder, *_ = timed
+    command = [build.fade_query, "page", folder / "run.db", "-o", "-"]
+    page = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120).stdout
+    tables = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1])["tables"]
+    for name in ("library-calls", "gemm", "collectives"):
+        assert len(tables[name]["rows"]) == len(report(build, folder, name)) > 0
 
 
 @pytest.mark.parametrize("options", [[], ["-e", "all"], ["-e", "all,hot,sync"]])

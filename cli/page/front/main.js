@@ -27,9 +27,10 @@ function showPart(place, data) {
   }
 }
 
-// An empty table is left out beside another one that is empty for the same reason.
+// An empty table is left out if few recordings have one, or beside another one that is empty for the same reason.
 function isLeftOut(place, table) {
   if (table.error || table.rows.length) return false;
+  if ("optional" in place.dataset) return true;
   const beside = TABLES[place.dataset.beside];
   return !table.nothing || (beside && !beside.error && !beside.rows.length);
 }
