@@ -229,8 +229,8 @@ def test_the_browser_shows_every_section(shown, train):
         == 0
     )
     assert all(address.startswith(("file:", "data:")) for address in shown.requests)
-    assert shown.value("document.querySelector('[data-table=gemm]').hidden")
-    assert not shown.value("document.querySelector('[data-table=kernels]').hidden")
+    assert not shown.value("document.querySelector('[data-table=gemm]')?.checkVisibility()")
+    assert shown.value("document.querySelector('[data-table=kernels]').checkVisibility()")
     text = shown.value("document.getElementById('time').innerText")
     assert "export --format perfetto" in shown.value("document.getElementById('timeline').innerText")
     assert f"\t{harness.Database(train).value('SELECT calls FROM top ORDER BY total_ns DESC LIMIT 1'):,}\t" in text
