@@ -74,8 +74,8 @@ Result<void> tell_left_out(RocpdExport& to) {
 
 // The file has its own name only in the end, so an impatient user would look at nothing.
 void tell_many_calls(Recording& recording, const std::string& file) {
-  const auto last = recording.database.one("SELECT max(id) FROM call_");
-  const auto* n = last ? std::get_if<std::int64_t>(&*last) : nullptr;
+  const auto count = recording.database.one("SELECT count(*) FROM call_");
+  const auto* n = count ? std::get_if<std::int64_t>(&*count) : nullptr;
   if (n && *n > kManyCalls) log::info("writing up to {} calls: see {} grow", *n, file);
 }
 
