@@ -60,6 +60,18 @@ LEFT JOIN "rocpd_info_agent{0}" d ON d.id = m.dst_agent_id
 LEFT JOIN "rocpd_info_agent{0}" f ON f.id = m.src_agent_id
 LEFT JOIN "rocpd_event{0}" e ON e.id = m.event_id)";
 
+// fade's own files have the address, rocprofv3's the parts of it. Without times: 0.
+constexpr std::string_view kAgents = R"(
+SELECT p.pid, a.type_index, 0, 0,
+       coalesce(json_extract(a.extdata, '$.pci'),
+                printf('%04x:%02x:%02x.%x', json_extract(a.extdata, '$.domain'),
+                       json_extract(a.extdata, '$.location_id') >> 8, json_extract(a.extdata, '$.location_id') >> 3 & 31,
+                       json_extract(a.extdata, '$.location_id') & 7))
+FROM "rocpd_info_agent{0}" a
+JOIN "rocpd_info_process{0}" p ON p.id = a.pid
+WHERE a.type = 'GPU' AND iif(json_valid(a.extdata), coalesce(json_extract(a.extdata, '$.pci'),
+                                                             json_extract(a.extdata, '$.location_id')), NULL) IS NOT NULL)";
+
 enum WorkColumn { kPid, kTid, kStart, kEnd, kStack, kName, kMangled, kDevice, kQueue, kBytes, kIsKernel };
 
 bool is_plain_suffix(std::string_view suffix) {
@@ -96,6 +108,10 @@ Result<void> give_work(const sqlite::Stmt& row, Sink& sink) {
                     .start = row.integer(kStart),
                     .end = row.integer(kEnd),
                     .bytes = row.integer(kBytes)});
+}
+
+Result<void> give_device(const sqlite::Stmt& row, Sink& sink) {
+  return sink.device({row.integer(0), row.integer(1), row.text(4)});
 }
 
 using Give = Result<void> (*)(const sqlite::Stmt&, Sink&);
@@ -138,7 +154,8 @@ Result<void> read_database(sqlite::Db& db, Sink& sink) {
     auto other = db.text(fmt::format(fmt::runtime(kOtherThanTables), suffix));
     if (!other) return fail("", other.error().cause);
     if (!other->empty()) return fail("", "its tables are not those of rocpd: " + *other + " is no table");
-    for (const auto& [sql, give] : {std::pair(kCalls, &give_call), {kDispatches, &give_work}, {kCopies, &give_work}})
+    for (const auto& [sql, give] :
+         {std::pair(kCalls, &give_call), {kDispatches, &give_work}, {kCopies, &give_work}, {kAgents, &give_device}})
       if (auto done = read_rows(db, sql, suffix, sink, give); !done) return done;
   }
   return {};
@@ -150,6 +167,15 @@ bool is_sqlite(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   char magic[16] = {};
   return fd && ::pread(fd.get(), magic, sizeof magic, 0) == sizeof magic && std::string_view(magic, 16) == kSqliteMagic;
+}
+
+bool is_perfetto(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  char begin[64] = {};
+  const ssize_t n = fd ? ::pread(fd.get(), begin, sizeof begin, 0) : 0;
+  if (n < 3 || begin[0] != '\n') return false;
+  const std::string_view rest(begin + 1, static_cast<std::size_t>(n) - 1);
+  return std::ranges::any_of(rest, [](char c) { return c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t'; });
 }
 
 Result<Origin> read_rocpd(const std::string& path, Sink& sink) {

@@ -34,12 +34,19 @@ struct Operator {
   std::string_view name;
 };
 
+// A GPU as the file numbers it.
+struct Device {
+  std::int64_t pid = 0, number = 0;
+  std::string_view pci;  // 0000:0a:00.0
+};
+
 class Sink {
  public:
   virtual ~Sink() = default;
   virtual Result<void> call(const HostCall& call) = 0;
   virtual Result<void> work(const Work& work) = 0;
   virtual Result<void> operation(const Operator& operation) = 0;
+  virtual Result<void> device(const Device& device) = 0;
 };
 
 enum class Clock { Boot, Real };
@@ -53,6 +60,8 @@ struct Origin {
 WorkKind kind_of_kernel(std::string_view name);
 
 bool is_sqlite(const std::string& path);
+// A trace in Perfetto's protobuf: packets of field 1. Text is none.
+bool is_perfetto(const std::string& path);
 // A database of rocprofv3.
 Result<Origin> read_rocpd(const std::string& path, Sink& sink);
 // A trace of PyTorch's profiler or in the Trace Event Format, also compressed by gzip. Read as a stream.

@@ -17,10 +17,12 @@ namespace fade::query {
 namespace {
 
 constexpr std::int64_t kNsOfSecond = 1'000'000'000, kIdleRows = 10;
+constexpr std::int64_t kShort = 10 * kNsOfSecond, kMostFineWorks = 50'000;  // shown from single works
 
 struct BusySpan {
   std::int64_t first = 0, length = 1;
   std::size_t columns = 1;
+  std::string_view page = "gpu_columns";
 };
 
 double real_of(const NamedRow& row, std::string_view column) {
@@ -76,7 +78,7 @@ bool is_same_device(const NamedRow& a, const NamedRow& b) {
          a.number("device") == b.number("device");
 }
 
-// A second without a row is one without work.
+// A part without a row is one without work.
 std::string plot_of_device(const Context& context, const NamedRow& gpu, const NamedRows& columns,
                            const BusySpan& span) {
   std::vector<std::int64_t> busy(span.columns, 0);
@@ -91,6 +93,22 @@ BusySpan busy_span(const Context& context, const NamedRow& any) {
   const std::int64_t length = std::max(kNsOfSecond, any.number("last") - any.number("first"));
   return {any.number("first"), length,
           std::min(plot_columns(context.output.style.terminal.width), static_cast<std::size_t>(length / kNsOfSecond))};
+}
+
+// A short recording has few seconds. If its works are few, their own times make the plot.
+BusySpan fine_span(const Context& context, const NamedRows& gpus) {
+  std::int64_t first = INT64_MAX, last = 0;
+  for (const NamedRow& gpu : gpus) {
+    first = std::min(first, gpu.number("first_ns"));
+    last = std::max(last, gpu.number("first_ns") + gpu.number("duration_ns"));
+  }
+  const std::size_t columns = plot_columns(context.output.style.terminal.width);
+  return {first, std::max(last - first, static_cast<std::int64_t>(columns)), columns, "gpu_fine_columns"};
+}
+
+BusySpan plot_span(const Context& context, const NamedRows& gpus) {
+  const BusySpan usual = busy_span(context, gpus.front());
+  return usual.length < kShort && gpus.front().number("works") <= kMostFineWorks ? fine_span(context, gpus) : usual;
 }
 
 std::string all_devices(const Context& context, const NamedRows& gpus, const NamedRows& columns, const BusySpan& span) {
@@ -133,9 +151,9 @@ Result<void> show_gpu(Context& context, Recording& recording) {
       named_rows(context, recording, over(filtered_sql(context, recording, "gpu"), schema::page_sql("gpu_busy")));
   if (!gpus) return tl::unexpected(gpus.error());
   if (gpus->empty()) return print_report(context, recording, "gpu");
-  const BusySpan span = busy_span(context, gpus->front());
+  const BusySpan span = plot_span(context, *gpus);
   auto columns =
-      named_rows(context, recording, schema::page_sql("gpu_columns"),
+      named_rows(context, recording, schema::page_sql(span.page),
                  {{":first", span.first}, {":width", static_cast<std::int64_t>(span.columns)}, {":span", span.length}});
   if (!columns) return tl::unexpected(columns.error());
   if (auto written = context.output.bytes->write(all_devices(context, *gpus, *columns, span)); !written) return written;

@@ -52,6 +52,8 @@ Result<std::string> fingerprint_of(const std::string& path) {
   for (;;) {
     const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
     if (got < 0) return fail_errno(cannot(path));
+    if (got == 0 && size == 0)
+      return fail(cannot(path), "it is empty", "the profiler writes its file when the program ends: was it killed?");
     if (got == 0) return fmt::format("{:x}-{:016x}{:016x}", size, hash[0], hash[1]);
     size += static_cast<std::uint64_t>(got);
     for (ssize_t i = 0; i < got; ++i) {
@@ -128,6 +130,11 @@ Result<SessionClock> session_of(sqlite::Db& db, const Context& context, const Re
 }
 
 Result<foreign::Origin> read_file(const std::string& path, foreign::Sink& sink) {
+  if (foreign::is_perfetto(path))
+    return fail(
+        cannot(path),
+        "it is a trace of Perfetto (protobuf), which names no process and thread of a call as import needs them",
+        "rocprofv3 --output-format rocpd, or PyTorch's export_chrome_trace, write what it takes");
   return foreign::is_sqlite(path) ? foreign::read_rocpd(path, sink) : foreign::read_kineto(path, sink);
 }
 
@@ -142,7 +149,10 @@ Result<void> refuse_strangers(ImportStage& stage, const std::string& file) {
   if (stage.has_processes()) return {};
   auto pids = stage.pids_of_file();
   if (!pids) return tl::unexpected(pids.error());
-  if (pids->empty()) return fail(cannot(file), "it has neither calls nor work of a GPU");
+  if (pids->empty())
+    return fail(cannot(file), "it has neither calls, nor work of a GPU, nor operators",
+                "record with rocprofv3 --hip-trace --kernel-trace --output-format rocpd, or with torch.profiler's "
+                "ProfilerActivity.CPU and CUDA");
   return fail(cannot(file), fmt::format("it is of another run: none of its processes ({}) is in the recording", *pids),
               "fade-query processes      shows those of the recording");
 }

@@ -219,11 +219,23 @@ std::string held_line(const NamedRow& o) {
   return text + ".";
 }
 
+// Other processes that matter: at least a hundredth of the device, or of what this process held.
+std::string others_line(const NamedRow& o) {
+  const std::int64_t others = o.number("driver_others"), whole = std::max(o.number("total"), o.number("used"));
+  if (!o.has("driver_others") || others <= whole / 100) return {};
+  const std::int64_t own = o.number("driver_own");
+  return fmt::format("By the driver, within a second, {}other processes held {} of that device, process {} most of it.",
+                     own > 0 ? "this process held " + table::human_bytes(own) + " and " : "",
+                     table::human_bytes(others), o.number("driver_largest"));
+}
+
 Result<void> print_oom(Context& context, Recording& recording, const NamedRow& o) {
   table::Bytes& out = *context.output.bytes;
   if (auto done = out.write(bold(context, paragraph(context, oom_line(context, o), 0)) + "\n"); !done) return done;
   if (auto done = print_stack(context, recording, o); !done) return done;
-  if (auto done = out.write("\n" + paragraph(context, held_line(o), 0) + "\n"); !done) return done;
+  for (const std::string& line : {"\n" + paragraph(context, held_line(o), 0), paragraph(context, others_line(o), 0)})
+    if (!line.empty())
+      if (auto done = out.write(line + "\n"); !done) return done;
   const std::string sql = filtered_sql(context, recording, "oom_places");
   auto places = print_places(context, recording, over(sql, schema::page_sql("oom_holders")), {{":oom", o.at("id")}});
   if (!places) return tl::unexpected(places.error());

@@ -10,6 +10,8 @@
 namespace fade::query {
 namespace {
 
+constexpr std::int64_t kManyCalls = 500'000;
+
 // The same export has the same identity; another process or another part of the run has another.
 std::string facts_of(const Context& context, const NamedRow& session) {
   const Settings& s = context.settings;
@@ -70,6 +72,13 @@ Result<void> tell_left_out(RocpdExport& to) {
                       });
 }
 
+// The file has its own name only in the end, so an impatient user would look at nothing.
+void tell_many_calls(Recording& recording, const std::string& file) {
+  const auto count = recording.database.one("SELECT count(*) FROM call_");
+  const auto* n = count ? std::get_if<std::int64_t>(&*count) : nullptr;
+  if (n && *n > kManyCalls) log::info("writing up to {} calls: see {} grow", *n, file);
+}
+
 }  // namespace
 
 Result<CallTally> export_rocpd(const Context& context, Recording& recording, const table::Value& session) {
@@ -79,6 +88,7 @@ Result<CallTally> export_rocpd(const Context& context, Recording& recording, con
   TraceSource source{context, recording, false, session, {}};
   auto first = read_sessions(source);
   if (!first) return tl::unexpected(first.error());
+  tell_many_calls(recording, context.new_file);
   auto file = rocpd::File::create(context.new_file, first->guid);
   if (!file) return tl::unexpected(file.error());
   RocpdExport to{std::move(source), std::move(*file), first->boot_ns, {}, {}};

@@ -17,7 +17,8 @@ CREATE TEMP TABLE in_work (
     mangled TEXT,
   device INTEGER, queue INTEGER, start INTEGER, "end" INTEGER, bytes INTEGER);
 CREATE TEMP TABLE in_operator (
-  id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, name TEXT, start INTEGER, "end" INTEGER);)";
+  id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, name TEXT, start INTEGER, "end" INTEGER);
+CREATE TEMP TABLE in_device (pid INTEGER, number INTEGER, pci TEXT);)";
 
 // A row of a GPU in Kineto's form has no process; a trace is of one.
 constexpr std::string_view kFindProcesses = R"(
@@ -59,7 +60,8 @@ Result<void> ImportStage::begin() {
       {&work_,
        "INSERT INTO in_work (pid, tid, corr, kind, is_kernel, name, mangled, device, queue, start, \"end\", bytes) "
        "VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"},
-      {&operator_, "INSERT INTO in_operator (pid, tid, name, start, \"end\") VALUES (?,?,?,?,?)"}};
+      {&operator_, "INSERT INTO in_operator (pid, tid, name, start, \"end\") VALUES (?,?,?,?,?)"},
+      {&device_, "INSERT INTO in_device VALUES (?,?,?)"}};
   for (const auto& [to, sql] : statements) {
     auto made = db_.prepare(sql);
     if (!made) return tl::unexpected(made.error());
@@ -85,6 +87,12 @@ Result<void> ImportStage::operation(const foreign::Operator& o) {
   const std::string name = timeline::valid_utf8(o.name);
   operator_.bind(o.pid, o.tid, name, o.start, o.end);
   return operator_.run();
+}
+
+Result<void> ImportStage::device(const foreign::Device& d) {
+  const std::string pci = timeline::valid_utf8(d.pci);
+  device_.bind(d.pid, d.number, pci);
+  return device_.run();
 }
 
 Result<void> ImportStage::find_processes(std::int64_t session, std::int64_t base) {

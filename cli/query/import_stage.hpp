@@ -9,7 +9,7 @@
 
 namespace fade::query {
 
-// in_call, in_work, in_operator: rows of the file. in_process, in_thread: which rows of the recording they are of.
+// in_call, in_work, in_operator, in_device: rows of the file. in_process, in_thread: which rows of the recording they are of.
 // own_call, their_call: calls of both sides that have thread and name in common, in order of time.
 class ImportStage : public foreign::Sink {
  public:
@@ -18,6 +18,7 @@ class ImportStage : public foreign::Sink {
   Result<void> call(const foreign::HostCall& call) override;
   Result<void> work(const foreign::Work& work) override;
   Result<void> operation(const foreign::Operator& operation) override;
+  Result<void> device(const foreign::Device& device) override;
 
   // After the last row. Times get `base`.
   Result<void> find_processes(std::int64_t session, std::int64_t base);
@@ -27,7 +28,7 @@ class ImportStage : public foreign::Sink {
 
  private:
   sqlite::Db& db_;
-  sqlite::Stmt call_, work_, operator_;
+  sqlite::Stmt call_, work_, operator_, device_;
   std::int64_t processes_ = 0;
 };
 

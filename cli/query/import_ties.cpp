@@ -50,8 +50,8 @@ UPDATE work SET call = (SELECT call FROM lone_pair x WHERE x.id = work.id AND x.
   AND id IN (SELECT id FROM lone_pair);)";
 
 // Facts of each call that the sums need: its kind of copy, its stream (the default one if it names none), and the call
-// before it of its thread that put work to run. Both tools number devices their own way, so only tied works say which
-// number of the file is which device.
+// before it of its thread that put work to run. Both tools number devices their own way: tied works say which number of the
+// file is which device, and without any its PCI address does.
 constexpr std::string_view kDescribeCalls = R"(
 CREATE TEMP TABLE copy_of (call INTEGER PRIMARY KEY, kind INTEGER, bytes INTEGER, stream INTEGER);
 INSERT OR IGNORE INTO copy_of SELECT y.call, y.kind, y.bytes, y.stream FROM main.copy_ y
@@ -71,7 +71,12 @@ INSERT INTO placed
       AND n.process = (SELECT t.process FROM main.thread_ t WHERE t.id = c.thread) HAVING count(*) = 1));
 CREATE TEMP TABLE device_of AS
   SELECT w.process, w.device AS number, min(p.device) AS device FROM work w JOIN placed p ON p.call = w.call
-  WHERE p.device IS NOT NULL GROUP BY w.process, w.device HAVING min(p.device) = max(p.device);)";
+  WHERE p.device IS NOT NULL GROUP BY w.process, w.device HAVING min(p.device) = max(p.device);
+INSERT INTO device_of
+  SELECT p.process, i.number, min(d.id) FROM in_device i JOIN in_process p ON p.pid = i.pid
+  JOIN main.device_ d ON d.process = p.process AND d.ordinal >= 0 AND lower(d.pci) = lower(i.pci)
+  WHERE NOT EXISTS (SELECT 1 FROM device_of o WHERE o.process = p.process AND o.number = i.number)
+  GROUP BY p.process, i.number HAVING min(d.id) = max(d.id);)";
 
 Result<ImportedWorks> count_works(sqlite::Db& db) {
   auto row = db.prepare(

@@ -205,7 +205,7 @@ void WorksImport::add_sums(const sqlite::Stmt& row, store::GpuKind kind, store::
        .start = start,
        .end = end,
        .edge = {store::CallRow::of(row.integer(kWorkCall)), store::ThreadRow::of(row.integer(kWorkThread)), at,
-                row.integer(kWorkEntry), exit, row.integer(kWorkPrevious)}});
+                row.integer(kWorkEntry), exit, row.integer(kWorkPrevious), true}});
   if (row.is_null(kWorkCall)) {
     if (kind == store::GpuKind::Copy) call_sums_.copy(process, device, kUnknownWay, end - start, bytes);
     return;

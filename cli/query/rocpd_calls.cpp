@@ -78,7 +78,7 @@ class RegionWriter {
 
   RocpdExport& to_;
   std::optional<Statement> calls_, stack_;
-  std::optional<rocpd::Rows> regions_, args_;
+  rocpd::Rows *regions_ = nullptr, *args_ = nullptr;
   timeline::CallArguments arguments_;
   std::unordered_map<std::int64_t, std::string> stacks_;
   CallTally tally_;
@@ -109,8 +109,8 @@ Result<void> RegionWriter::prepare() {
   const std::array<std::string, 5> arg{"event_id", "position", "type", "name", "value"};
   auto regions = to_.file.rows("region", region), args = to_.file.rows("arg", arg);
   if (!regions || !args) return tl::unexpected(regions ? args.error() : regions.error());
-  regions_.emplace(std::move(*regions));
-  args_.emplace(std::move(*args));
+  regions_ = *regions;
+  args_ = *args;
   return {};
 }
 

@@ -57,7 +57,7 @@ class RocpdMarks {
   table::Value thread_of(const NamedRow& row) const;
 
   RocpdExport& to_;
-  std::optional<rocpd::Rows> tracks_, samples_, regions_;
+  rocpd::Rows *tracks_ = nullptr, *samples_ = nullptr, *regions_ = nullptr;
   std::map<std::tuple<table::Value, table::Value, std::string>, std::int64_t> known_;
   std::int64_t last_track_ = 0;
 };
@@ -71,9 +71,9 @@ Result<void> RocpdMarks::prepare() {
   if (!tracks) return tl::unexpected(tracks.error());
   if (!samples) return tl::unexpected(samples.error());
   if (!regions) return tl::unexpected(regions.error());
-  tracks_.emplace(std::move(*tracks));
-  samples_.emplace(std::move(*samples));
-  regions_.emplace(std::move(*regions));
+  tracks_ = *tracks;
+  samples_ = *samples;
+  regions_ = *regions;
   return {};
 }
 

@@ -56,7 +56,7 @@ class PartWriter {
   std::vector<std::string> names_;  // of the page
   std::vector<int> places_;         // in the page, of what goes into the table
   bool has_event_ = false;
-  std::optional<rocpd::Rows> rows_;
+  rocpd::Rows* rows_ = nullptr;
   std::vector<table::Value> cells_;
 };
 
@@ -72,7 +72,7 @@ Result<void> PartWriter::begin(const Statement& statement) {
   if (has_event_) columns.emplace_back("event_id");
   auto rows = to_.file.rows(part_.table, columns);
   if (!rows) return tl::unexpected(rows.error());
-  rows_.emplace(std::move(*rows));
+  rows_ = *rows;
   return {};
 }
 
@@ -148,7 +148,7 @@ Result<void> write_node(RocpdExport& to) {
   if (!rows) return tl::unexpected(rows.error());
   const std::array<table::Value, 6> cells{
       std::int64_t{1}, rocpd::hash_of(host), host.empty() ? "?" : host, "Linux", host, kernel};
-  return rows->add(cells);
+  return (*rows)->add(cells);
 }
 
 // Pages know processes and threads by numbers of the operating system, tables by their rows.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "cli/rocpd/guid.hpp"
 #include "cli/rocpd/tables.hpp"
@@ -24,26 +25,47 @@ constexpr std::array<std::string_view, 4> kJsonColumns{"extdata", "environment",
 struct BindValue {
   sqlite::Stmt& to;
   int at;
-  bool is_json;
-  std::string& text;  // what is bound must live until the row is written
   void operator()(std::monostate) const { to.bind_null(at); }
   void operator()(std::int64_t value) const { to.bind_int(at, value); }
   void operator()(double value) const { to.bind_real(at, value); }
-  void operator()(const std::string& value) const {
-    text = is_json ? table::json_on_one_line(value) : timeline::valid_utf8(value);
-    to.bind_text(at, text);
-  }
+  void operator()(const std::string& value) const { to.bind_text(at, value); }
 };
 
-std::string or_object(const std::string& json) { return json.empty() ? "{}" : table::json_on_one_line(json); }
+std::string clean(const std::string& text, bool is_json) {
+  if (!is_json) return timeline::valid_utf8(text);
+  const bool is_plain = std::ranges::all_of(text, [](char c) { return c >= ' ' && c <= '~'; });
+  return is_plain ? text : table::json_on_one_line(text);
+}
+
+std::string or_object(const std::string& json) { return json.empty() ? "{}" : json; }
 
 }  // namespace
 
+Rows::Rows(sqlite::Stmt one, sqlite::Stmt many, std::vector<bool> is_json)
+    : one_(std::move(one)), many_(std::move(many)), is_json_(std::move(is_json)), cells_(kAtOnce * is_json_.size()) {}
+
 Result<void> Rows::add(std::span<const Value> values) {
-  std::vector<std::string> texts(values.size());
-  for (std::size_t i = 0; i < values.size(); ++i)
-    std::visit(BindValue{insert_, static_cast<int>(i) + 1, is_json_[i], texts[i]}, values[i]);
-  return insert_.run();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto* text = std::get_if<std::string>(&values[i]);
+    cells_[used_++] = text ? Value(clean(*text, is_json_[i])) : values[i];
+  }
+  if (used_ < cells_.size()) return {};
+  used_ = 0;
+  bind(many_, 0, cells_.size());
+  return many_.run();
+}
+
+Result<void> Rows::write() {
+  const std::size_t columns = is_json_.size(), end = std::exchange(used_, 0);
+  for (std::size_t first = 0; first < end; first += columns) {
+    bind(one_, first, columns);
+    if (auto done = one_.run(); !done) return done;
+  }
+  return {};
+}
+
+void Rows::bind(sqlite::Stmt& to, std::size_t first, std::size_t cells) {
+  for (std::size_t i = 0; i < cells; ++i) std::visit(BindValue{to, static_cast<int>(i) + 1}, cells_[first + i]);
 }
 
 Result<File> File::create(const std::string& path, const std::string& guid) {
@@ -57,10 +79,20 @@ Result<File> File::create(const std::string& path, const std::string& guid) {
 Result<void> File::prepare(const std::string& guid) {
   const std::string sql = std::string(kSettings) + "BEGIN;" + tables(suffix_, guid) + std::string(views());
   if (auto done = db_.exec(sql); !done) return done;
+  if (auto done = prepare_texts(); !done) return done;
+  const std::array<std::string, 7> columns{"id",         "category_id",    "stack_id", "parent_stack_id",
+                                           "call_stack", "correlation_id", "extdata"};
+  auto event = rows("event", columns);
+  if (!event) return tl::unexpected(event.error());
+  event_ = *event;
+  for (const auto& [tag, value] :
+       {std::pair("schema_version", std::string(kSchemaVersion)), {"uuid", suffix_}, {"guid", guid}})
+    if (auto done = add_metadata(tag, value); !done) return done;
+  return {};
+}
+
+Result<void> File::prepare_texts() {
   const std::pair<sqlite::Stmt*, const char*> statements[] = {
-      {&event_,
-       "INSERT INTO \"rocpd_event{0}\" (id, category_id, stack_id, parent_stack_id, correlation_id, call_stack, "
-       "extdata) VALUES (?,?,?,?,0,?,?)"},
       {&string_, "INSERT OR IGNORE INTO \"rocpd_string{0}\" (string) VALUES (?)"},
       {&known_string_, "SELECT id FROM \"rocpd_string{0}\" WHERE string = ?"},
       {&metadata_, "INSERT INTO \"rocpd_metadata{0}\" (tag, value) VALUES (?,?)"}};
@@ -69,24 +101,34 @@ Result<void> File::prepare(const std::string& guid) {
     if (!made) return tl::unexpected(made.error());
     *to = std::move(*made);
   }
-  for (const auto& [tag, value] :
-       {std::pair("schema_version", std::string(kSchemaVersion)), {"uuid", suffix_}, {"guid", guid}})
-    if (auto done = add_metadata(tag, value); !done) return done;
   return {};
 }
 
-Result<Rows> File::rows(std::string_view table, std::span<const std::string> columns) {
-  std::string names, marks;
+Result<sqlite::Stmt> File::insert(std::string_view table, std::span<const std::string> columns, std::size_t rows) {
+  std::string names, row, all;
   for (const std::string& column : columns) {
     names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", column);
-    marks += marks.empty() ? "?" : ",?";
+    row += row.empty() ? "(?" : ",?";
   }
-  auto made = db_.prepare(fmt::format("INSERT INTO \"rocpd_{}{}\" ({}) VALUES ({})", table, suffix_, names, marks));
-  if (!made) return tl::unexpected(made.error());
+  for (std::size_t i = 0; i < rows; ++i) all += (i == 0 ? "" : ",") + row + ")";
+  return db_.prepare(fmt::format("INSERT INTO \"rocpd_{}{}\" ({}) VALUES {}", table, suffix_, names, all));
+}
+
+Result<Rows*> File::rows(std::string_view table, std::span<const std::string> columns) {
+  if (auto done = write_waiting(); !done) return tl::unexpected(done.error());
+  auto one = insert(table, columns, 1), many = insert(table, columns, Rows::kAtOnce);
+  if (!one || !many) return tl::unexpected(one ? many.error() : one.error());
   std::vector<bool> is_json;
   for (const std::string& column : columns)
     is_json.push_back(std::ranges::find(kJsonColumns, column) != kJsonColumns.end());
-  return Rows(std::move(*made), std::move(is_json));
+  rows_.push_back(std::make_unique<Rows>(std::move(*one), std::move(*many), std::move(is_json)));
+  return rows_.back().get();
+}
+
+Result<void> File::write_waiting() {
+  for (const auto& rows : rows_)
+    if (auto done = rows->write(); !done) return done;
+  return {};
 }
 
 Result<void> File::add_metadata(std::string_view tag, std::string_view value) {
@@ -112,16 +154,23 @@ Result<std::int64_t> File::string_id(const std::string& raw) {
 Result<std::int64_t> File::add_event(const Event& event) {
   auto category = string_id(event.category);
   if (!category) return category;
-  const std::string stack = or_object(event.call_stack), extra = or_object(event.extdata);
-  event_.bind(++events_, *category, event.stack, event.parent, stack, extra);
-  if (auto done = event_.run(); !done) return tl::unexpected(done.error());
+  const std::array<Value, 7> cells{++events_,
+                                   *category,
+                                   event.stack,
+                                   event.parent,
+                                   or_object(event.call_stack),
+                                   std::int64_t{0},
+                                   or_object(event.extdata)};
+  if (auto done = event_->add(cells); !done) return tl::unexpected(done.error());
   return events_;
 }
 
 Result<void> File::finish() {
   const std::string index =
       fmt::format("CREATE INDEX \"rocpd_arg{0}_event_id_idx\" ON \"rocpd_arg{0}\" (event_id); COMMIT", suffix_);
-  for (sqlite::Stmt* statement : {&event_, &string_, &known_string_, &metadata_}) *statement = sqlite::Stmt();
+  if (auto done = write_waiting(); !done) return done;
+  rows_.clear();
+  for (sqlite::Stmt* statement : {&string_, &known_string_, &metadata_}) *statement = sqlite::Stmt();
   if (auto done = db_.exec(index); !done) return done;
   db_.close();
   return {};

@@ -43,12 +43,22 @@ struct GpuHolder {       // a process that holds memory of the GPU, by the last 
   bool operator==(const GpuHolder&) const = default;
 };
 
+// What a recorded process uses of a GPU by its open files of the DRM driver, at the end of the second.
+struct GpuClient {
+  std::int64_t pid = 0;
+  bool is_there = false;                    // it has such a file
+  std::int64_t vram = 0, host = 0;          // bytes
+  std::array<std::int64_t, 4> engine_ns{};  // in the second: graphics, compute, copy, others
+  bool operator==(const GpuClient&) const = default;
+};
+
 struct GpuSample {
   std::int64_t at = 0, duration = 0;    // as all times of a session
   int node = 0;                         // of the driver's topology (KFD)
   std::uint32_t looks = 0, asleep = 0;  // asleep: looks at which the GPU was suspended; it is not woken
   std::array<SensorValues, kSensors> values{};
   std::vector<GpuHolder> holders;  // largest first
+  std::vector<GpuClient> clients;
 };
 
 }  // namespace fade

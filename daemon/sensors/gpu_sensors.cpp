@@ -80,7 +80,8 @@ std::string monitor_of(const std::string& device) {
 }  // namespace
 
 GpuSensors::GpuSensors(const std::string& sysfs_root, const std::string& pci, std::uint64_t gpu_id, int node)
-    : device_(sysfs_root + "/bus/pci/devices/" + pci),
+    : pci_(pci),
+      device_(sysfs_root + "/bus/pci/devices/" + pci),
       processes_(gpu_id == 0 ? std::string() : sysfs_root + "/class/kfd/kfd/proc"),
       vram_name_("vram_" + std::to_string(gpu_id)),
       node_(node) {

@@ -25,6 +25,7 @@ class GpuSensors {
   GpuSensors(const std::string& sysfs_root, const std::string& pci, std::uint64_t gpu_id, int node);
 
   int node() const { return node_; }
+  const std::string& pci() const { return pci_; }
   // Takes some microseconds; the driver may ask the GPU's firmware, which takes up to milliseconds. A suspended GPU is
   // not asked, because the question may wake it.
   SensorReading read() const;
@@ -32,7 +33,7 @@ class GpuSensors {
   std::vector<GpuHolder> holders() const;
 
  private:
-  std::string device_, processes_, vram_name_;
+  std::string pci_, device_, processes_, vram_name_;
   std::array<std::vector<std::string>, kSensors> files_;  // of each sensor, the first that can be read counts
   int node_;
 };

@@ -30,7 +30,8 @@ GpuSample SensorSecond::take(std::int64_t now, std::vector<GpuHolder> holders) {
   return out;
 }
 
-SensorWatch::SensorWatch(std::vector<GpuSensors> gpus, SessionClock clock) : gpus_(std::move(gpus)), clock_(clock) {
+SensorWatch::SensorWatch(std::vector<GpuSensors> gpus, SessionClock clock, ProcFiles proc)
+    : gpus_(std::move(gpus)), clock_(clock), clients_(std::move(proc)) {
   for (const GpuSensors& gpu : gpus_) seconds_.emplace_back(gpu.node());
 }
 
@@ -47,6 +48,16 @@ Result<void> SensorWatch::start() {
 void SensorWatch::pause(bool on) {
   const std::lock_guard lock(mutex_);
   paused_ = on;
+}
+
+void SensorWatch::watch(std::vector<Pid> pids) {
+  const std::lock_guard lock(mutex_);
+  pids_ = std::move(pids);
+}
+
+std::vector<Pid> SensorWatch::watched() {
+  const std::lock_guard lock(mutex_);
+  return pids_;
 }
 
 std::vector<GpuSample> SensorWatch::take() {
@@ -93,6 +104,8 @@ void SensorWatch::look() {
 
 void SensorWatch::keep(std::size_t gpu, std::int64_t now) {
   GpuSample sample = seconds_[gpu].take(now, gpus_[gpu].holders());
+  if (gpu == 0) clients_.look_for(watched());
+  sample.clients = clients_.read(gpus_[gpu].pci());
   const std::lock_guard lock(mutex_);
   if (done_.size() < kMostWaiting) done_.push_back(std::move(sample));
 }

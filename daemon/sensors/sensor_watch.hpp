@@ -10,7 +10,10 @@
 
 #include "base/clock.hpp"
 #include "base/gpu_sample.hpp"
+#include "base/pid.hpp"
 #include "base/result.hpp"
+#include "proc/proc_files.hpp"
+#include "sensors/drm_clients.hpp"
 #include "sensors/gpu_sensors.hpp"
 
 namespace fade {
@@ -22,7 +25,7 @@ class SensorSecond {
   void add(std::int64_t now, const SensorReading& reading);
   bool is_over(std::int64_t now) const;  // false without a reading
   bool empty() const { return sample_.looks == 0; }
-  GpuSample take(std::int64_t now, std::vector<GpuHolder> holders);  // begins anew
+  GpuSample take(std::int64_t now, std::vector<GpuHolder> holders);  // without clients; begins anew
 
  private:
   GpuSample sample_;
@@ -30,29 +33,33 @@ class SensorSecond {
 
 class SensorWatch {
  public:
-  SensorWatch(std::vector<GpuSensors> gpus, SessionClock clock);
+  SensorWatch(std::vector<GpuSensors> gpus, SessionClock clock, ProcFiles proc = ProcFiles());
   ~SensorWatch();  // waits for the look that is being taken
   SensorWatch(const SensorWatch&) = delete;
   SensorWatch& operator=(const SensorWatch&) = delete;
 
   // Without GPUs no thread is made. Error: the system allows no further thread.
   Result<void> start();
-  void pause(bool on);              // no looks while paused
-  std::vector<GpuSample> take();    // of the seconds that are over; never waits for a driver
-  std::vector<GpuSample> finish();  // ends the thread; the last second may be shorter
+  void pause(bool on);                // no looks while paused
+  void watch(std::vector<Pid> pids);  // the processes whose open files are read
+  std::vector<GpuSample> take();      // of the seconds that are over; never waits for a driver
+  std::vector<GpuSample> finish();    // ends the thread; the last second may be shorter
 
  private:
   void run();
   void look();
   void end_seconds();  // what was read so far, as shorter seconds
   void keep(std::size_t gpu, std::int64_t now);
+  std::vector<Pid> watched();
 
   const std::vector<GpuSensors> gpus_;
   const SessionClock clock_;
-  std::vector<SensorSecond> seconds_;  // of each GPU; the thread's alone, until it has ended
+  std::vector<SensorSecond> seconds_;  // of each GPU; the thread's alone, until it has ended, as the next
+  DrmClients clients_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<GpuSample> done_;  // guarded by mutex_, as the next two
+  std::vector<GpuSample> done_;  // guarded by mutex_, as the next three
+  std::vector<Pid> pids_;
   bool ends_ = false, paused_ = false;
   std::thread thread_;
 };

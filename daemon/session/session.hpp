@@ -77,6 +77,7 @@ class Session {  // the fields are the classes that stops are given to; this one
   // After let_go(): number of bytes of text that differ from the original. Only 0 is right.
   std::uint64_t bytes_left_changed() const { return departure_.bytes_left_changed(); }
 
+  std::vector<Pid> pids() const { return roster_.pids(); }
   CaptureEngine engine() const { return options_.engine; }
   bool has_budget() const { return options_.budget > 0; }
   // As CallWatch::know_prices().

@@ -18,6 +18,7 @@ struct GpuEdge {
   std::int64_t at = 0;               // when it was put to run
   std::int64_t entry = 0, exit = 0;  // of the call
   std::int64_t previous = 0;         // exit of the last call of that thread before it that put work to run
+  bool is_estimate = false;          // `at` is not known exactly
 };
 
 class GpuSpans {

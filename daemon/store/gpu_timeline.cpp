@@ -101,7 +101,7 @@ GpuTimeline::Idle GpuTimeline::idle_between(const Key& key, const GpuSpans::Map:
   return {.start = begin,
           .ns = after.first - begin,
           .cause = cause_of(begin, key.device, next, wait),
-          .asked = next.at,
+          .asked = next.is_estimate ? 0 : next.at,
           .before = before.second.last.call,
           .after = next.call,
           .wait = wait ? wait->call : CallRow(0)};

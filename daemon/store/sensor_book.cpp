@@ -1,5 +1,6 @@
 #include "store/sensor_book.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -19,7 +20,8 @@ Most most(const SensorValues& values) { return values.n == 0 ? Most() : values.m
 SensorBook::SensorBook(sqlite::Db& db, Failure& failure, SessionRow session)
     : session_(session),
       sample_(db, failure, "INSERT INTO gpu_sample_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
-      holder_(db, failure, "INSERT INTO gpu_holder_ VALUES (?,?,?,?,?)") {}
+      holder_(db, failure, "INSERT INTO gpu_holder_ VALUES (?,?,?,?,?)"),
+      client_(db, failure, "INSERT INTO gpu_client_ VALUES (?,?,?,?,?,?,?,?,?,?)") {}
 
 void SensorBook::on(const GpuSample& s) {
   const auto values = [&](Sensor sensor) -> const SensorValues& { return s.values[static_cast<std::size_t>(sensor)]; };
@@ -31,6 +33,7 @@ void SensorBook::on(const GpuSample& s) {
           most(memory_busy), average(vram), most(vram), average(host), most(host), average(power), most(power),
           average(heat), most(heat), average(clock), most(clock), average(memory_clock), most(memory_clock));
   hold(s);
+  use(s);
 }
 
 void SensorBook::hold(const GpuSample& s) {
@@ -42,6 +45,25 @@ void SensorBook::hold(const GpuSample& s) {
   for (const auto& [pid, bytes] : now)
     if (const auto was = before.find(pid); was == before.end() || was->second != bytes)
       holder_(session_, s.at, s.node, pid, bytes);
+  before = std::move(now);
+}
+
+// A row for each change. A process that is not there any more holds nothing.
+void SensorBook::use(const GpuSample& s) {
+  const auto write = [&](const GpuClient& c) {
+    client_(session_, s.at, s.node, c.pid, c.vram, c.host, c.engine_ns[0], c.engine_ns[1], c.engine_ns[2],
+            c.engine_ns[3]);
+  };
+  std::map<std::int64_t, GpuClient> now;
+  for (const GpuClient& client : s.clients) now[client.pid] = client;
+  auto& before = clients_[s.node];
+  for (const auto& [pid, client] : before)
+    if (!now.contains(pid)) write({.pid = pid});
+  for (const auto& [pid, client] : now) {
+    const auto was = before.find(pid);
+    const bool worked = std::ranges::any_of(client.engine_ns, [](std::int64_t ns) { return ns > 0; });
+    if (was == before.end() || worked || was->second != client) write(client);
+  }
   before = std::move(now);
 }
 

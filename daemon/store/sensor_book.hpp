@@ -15,10 +15,12 @@ class SensorBook {
 
  private:
   void hold(const GpuSample& sample);
+  void use(const GpuSample& sample);
 
   const SessionRow session_;
-  Write sample_, holder_;
+  Write sample_, holder_, client_;
   std::map<int, std::map<std::int64_t, std::int64_t>> held_;  // of each node: bytes of each pid, as stored last
+  std::map<int, std::map<std::int64_t, GpuClient>> clients_;  // likewise
 };
 
 }  // namespace fade::store

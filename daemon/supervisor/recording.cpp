@@ -100,7 +100,9 @@ void Recording::now_and_then(Session& session, std::int64_t now) {
   if (now - last_memory_look_ < kMemoryPeriod) return;
   last_memory_look_ = now;
   look_after_memory();
-  if (sensors_) store_sensors(sensors_->take());
+  if (!sensors_) return;
+  sensors_->watch(session.pids());
+  store_sensors(sensors_->take());
 }
 
 std::chrono::milliseconds Recording::tick() const {

@@ -3,7 +3,7 @@
 -- sort: start_ns
 -- limit: 40
 -- leave: pid complete tid start_ns works gpu_ns
--- none: no step has work of a GPU with a time
+-- none: no step has work of a GPU with a time (steps come from --step 'range:NAME', or --step FUNCTION that is called once in each)
 -- question: time
 -- topic: kernels
 -- record: --gpu-times --step 'range:*'

@@ -1,9 +1,9 @@
 -- How busy each GPU was, by its own times, and why it was idle
 -- about: Busy is the time in which anything ran, on whatever queue: no moment counts twice. It counts from the first work to the last one.
 -- about: Idle times have a cause by what the thread that put the next work to run did when the work before ended. fade's own stops delay launches, too: fade-query overhead.
--- about: A share is of the work that has a time: untimed says how much has none. Report gpu-coverage says why.
+-- about: A share is of the work that has a time: without_time says how much has none. Report gpu-coverage says why.
 -- sort: pid
--- leave: max_idle_ns unknown_ns late untimed overlap_percent copy_ns kernel_ns first_ns queued_ns copy_idle_ns
+-- leave: max_idle_ns unknown_ns late without_time overlap_percent copy_ns kernel_ns first_ns queued_ns copy_idle_ns
 -- none: no work of a GPU has a time
 -- question: work
 -- topic: kernels
@@ -25,7 +25,7 @@
 -- column: queued_ns        duration  of that, while the next work was queued already
 -- column: unknown_ns       duration  of that, before work that is tied to no call, or during a wait for another device
 -- column: max_idle_ns      duration  the longest time without work
--- column: untimed          count     works of the process without a time
+-- column: without_time     count     works of the process without a time
 -- column: late             count     works whose time was told too late to count here
 SELECT b.pid, b.device, b.first AS first_ns, b.duration AS duration_ns,
        round(100.0 * b.busy_ns / nullif(b.duration, 0), 2) AS busy_percent, b.busy_ns, b.kernel_ns, b.copy_ns,
@@ -37,7 +37,7 @@ SELECT b.pid, b.device, b.first AS first_ns, b.duration AS duration_ns,
        coalesce(sum(iif(g.cause = 'queued', g.total_ns, NULL)), 0) AS queued_ns,
        coalesce(sum(iif(g.cause = 'unknown', g.total_ns, NULL)), 0) AS unknown_ns,
        coalesce(max(g.max_ns), 0) AS max_idle_ns,
-       (SELECT c.untimed + c.unread FROM gpu_coverage c WHERE c.process_id = b.process_id) AS untimed, b.late
+       (SELECT c.untimed + c.unread FROM gpu_coverage c WHERE c.process_id = b.process_id) AS without_time, b.late
 FROM gpu_busy b
 LEFT JOIN gpu_gaps g ON g.process_id = b.process_id AND g.device_id = b.device_id
 WHERE true /*? AND b.session = :session */ /*? AND b.pid = :pid */ /*? AND b.device = :device */

@@ -41,11 +41,11 @@ WITH ranked AS (
 ), place AS (
   SELECT kernel_id, count(*) AS streams, group_concat(DISTINCT device) AS devices FROM kernel_streams GROUP BY kernel_id
 ), gpu AS (
-  SELECT kernel_id, sum(n) AS runs, sum(total_ns) AS total_ns, sum(total_ns) / sum(n) AS avg_ns, min(min_ns) AS min_ns,
+  SELECT kernel_id, max(name) AS name, sum(n) AS runs, sum(total_ns) AS total_ns, sum(total_ns) / sum(n) AS avg_ns, min(min_ns) AS min_ns,
          fade_percentile(hist, 0.5, min_ns, max_ns) AS p50_ns, fade_percentile(hist, 0.99, min_ns, max_ns) AS p99_ns, max(max_ns) AS max_ns
   FROM gpu_stats WHERE kind = 'kernel' GROUP BY kernel_id
 )
-SELECT r.name, sum(launches) AS launches, sum(in_graphs) AS in_graphs, sum(errors) AS errors, count(*) AS geometries,
+SELECT coalesce(u.name, r.name) AS name, sum(launches) AS launches, sum(in_graphs) AS in_graphs, sum(errors) AS errors, count(*) AS geometries,
        max(CASE place WHEN 1 THEN grid_x || 'x' || grid_y || 'x' || grid_z END) AS grid,
        max(CASE place WHEN 1 THEN block_x || 'x' || block_y || 'x' || block_z END) AS block,
        max(CASE place WHEN 1 THEN shared_bytes END) AS shared_bytes,

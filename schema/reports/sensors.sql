@@ -1,9 +1,9 @@
 -- What the driver said about each GPU during the recording: load, memory, power, temperature, clocks
 -- about: fade reads the sensors of the amdgpu driver ten times a second. They speak of all programs that use the GPU, not only of the recorded ones.
 -- about: The load is the driver's own figure (gpu_busy_percent). A GPU that is suspended is not asked, because that may wake it.
--- about: own and others are by the driver, once a second. In a container with process ids of its own, all processes count as others.
+-- about: own and others are by the driver, once a second. In a container with process ids of its own, all processes count as others, and drm_bytes has what recorded processes held.
 -- sort: node
--- leave: memory_mhz memory_busy_percent host_memory_bytes asleep_percent hip_peak_bytes name pci mhz celsius_most watts_most
+-- leave: drm_busy_percent drm_host_bytes drm_bytes memory_mhz memory_busy_percent host_memory_bytes asleep_percent hip_peak_bytes name pci mhz celsius_most watts_most
 -- none: no sensor of an AMD GPU was read: the driver shows no GPU in sysfs, or --no-sensors was given
 -- question: devices
 -- topic: file
@@ -20,6 +20,9 @@
 -- column: memory_total_bytes   bytes     GPU memory of the board
 -- column: own_bytes            bytes     held by recorded processes, at most, by the driver
 -- column: others_bytes         bytes     held by other processes, at most, by the driver
+-- column: drm_bytes            bytes     held by recorded processes, at most, by their open files of the DRM driver
+-- column: drm_host_bytes       bytes     host memory that recorded processes held for the GPU, at most
+-- column: drm_busy_percent     number    percent of the time, load of engines by them; compute queues of HIP are not in it
 -- column: hip_peak_bytes       bytes     allocated by recorded HIP calls: the sum of the peaks of all recorded processes
 -- column: host_memory_bytes    bytes     host memory that the GPU had in use, at most
 -- column: watts                number    average power
@@ -35,6 +38,17 @@ running AS (
   SELECT session, node, recorded, sum(more) OVER (PARTITION BY session, node, recorded ORDER BY start) AS held FROM change),
 held AS MATERIALIZED (
   SELECT session, node, max(iif(recorded, held, 0)) AS own, max(iif(recorded, 0, held)) AS others FROM running GROUP BY session, node),
+client AS (
+  SELECT session, node, start, memory - lag(memory, 1, 0) OVER p AS more, host_memory - lag(host_memory, 1, 0) OVER p AS host_more,
+         graphics_ns + compute_ns + copy_ns + other_ns AS ns
+  FROM gpu_clients
+  WHERE true /*? AND session = :session */
+  WINDOW p AS (PARTITION BY session, node, pid ORDER BY start)),
+in_use AS (
+  SELECT session, node, ns, sum(more) OVER n AS held, sum(host_more) OVER n AS host_held
+  FROM client WINDOW n AS (PARTITION BY session, node ORDER BY start)),
+used AS MATERIALIZED (
+  SELECT session, node, max(held) AS held, max(host_held) AS host_held, sum(ns) AS ns FROM in_use GROUP BY session, node),
 asked AS MATERIALIZED (
   SELECT t.session, t.node, sum(m.peak) AS peak
   FROM device_truth t
@@ -49,6 +63,9 @@ SELECT g.node, g.name, g.pci, sum(g.duration) AS seconds, round(100.0 * sum(g.as
        max(g.memory_most) AS memory_bytes, max(g.memory_total) AS memory_total_bytes,
        (SELECT h.own FROM held h WHERE h.session = g.session AND h.node = g.node) AS own_bytes,
        (SELECT h.others FROM held h WHERE h.session = g.session AND h.node = g.node) AS others_bytes,
+       (SELECT u.held FROM used u WHERE u.session = g.session AND u.node = g.node) AS drm_bytes,
+       (SELECT u.host_held FROM used u WHERE u.session = g.session AND u.node = g.node) AS drm_host_bytes,
+       round(100.0 * (SELECT u.ns FROM used u WHERE u.session = g.session AND u.node = g.node) / nullif(sum(g.duration), 0), 1) AS drm_busy_percent,
        (SELECT a.peak FROM asked a WHERE a.session = g.session AND a.node = g.node) AS hip_peak_bytes,
        max(g.host_memory_most) AS host_memory_bytes,
        round(sum(g.watts * g.duration) / sum(iif(g.watts IS NULL, NULL, g.duration)), 1) AS watts, round(max(g.watts_most), 1) AS watts_most,

@@ -11,3 +11,10 @@ CREATE TABLE gpu_sample_ (
 -- A row for each change of the GPU memory that a process of the machine holds, by the driver, seen once a second.
 CREATE TABLE gpu_holder_ (
   session INTEGER NOT NULL, ts INTEGER NOT NULL, node INTEGER NOT NULL, pid INTEGER NOT NULL, bytes INTEGER NOT NULL) STRICT;
+
+-- A row for each change of what a recorded process uses of a GPU by its open files of the DRM driver, seen once a second.
+-- vram, host: bytes held; gfx, compute, dma, other: time of engines since the look before, in ns.
+CREATE TABLE gpu_client_ (
+  session INTEGER NOT NULL, ts INTEGER NOT NULL, node INTEGER NOT NULL, pid INTEGER NOT NULL, vram INTEGER NOT NULL,
+  host INTEGER NOT NULL, gfx INTEGER NOT NULL, compute INTEGER NOT NULL, dma INTEGER NOT NULL,
+  other INTEGER NOT NULL) STRICT;

@@ -1,5 +1,6 @@
 """--gpu-times: every work of the GPU has the time that the stand-in gave it, and belongs to the call that put it to run."""
 import collections
+import pathlib
 import subprocess
 import time
 
@@ -317,6 +318,17 @@ def test_busy_time_is_the_union_of_all_queues(build, tmp_path):
     ]
     longest = [ns for ns, in database.rows("SELECT duration FROM gpu_idle ORDER BY duration DESC")]
     assert longest == sorted(gaps, reverse=True)[:100]
+
+
+def test_the_plot_of_a_short_recording_has_its_works(build, tmp_path):
+    database, _ = recorded(build, "gpu_work 1000 4 8", tmp_path)
+    first, span, busy = database.rows("SELECT first, duration, busy_ns FROM gpu_busy")[0]
+    width = 50
+    page = pathlib.Path(__file__).resolve().parents[2] / "schema/reports/page_gpu_fine_columns.sql"
+    sql = page.read_text().replace(":first", str(first)).replace(":span", str(span)).replace(":width", str(width))
+    columns = database.rows(sql)
+    assert [part for _, _, part, _ in columns] == list(range(width)), "short gaps leave no column empty"
+    assert abs(sum(percent for *_, percent in columns) / 100 / width - busy / span) < 0.01
 
 
 def test_idle_times_have_the_cause_that_the_calls_show(build, tmp_path):

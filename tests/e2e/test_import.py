@@ -128,6 +128,7 @@ def test_busy_and_idle_times_come_back(build, recording, trace, tmp_path):
     assert told.rows(busy) == own.rows(busy)
     gaps = "SELECT sum(n), sum(total_ns), max(max_ns) FROM gpu_gaps"
     assert told.rows(gaps) == own.rows(gaps)
+    assert told.value("SELECT count(*) FROM gpu_idle WHERE asked IS NOT NULL") == 0, "that moment is in no file"
     # Why is known less exactly: the moment at which work was put to run is in no file, and a busy machine puts it off.
     cause = "SELECT cause, total_ns FROM gpu_gaps"
     mine, theirs, total = dict(own.rows(cause)), dict(told.rows(cause)), own.value("SELECT sum(total_ns) FROM gpu_gaps")
@@ -338,6 +339,29 @@ def test_untied_work_has_the_device_of_tied_work(build, recording, rocpd, tmp_pa
     bare = without_times(recording, tmp_path / "lone_bare.db")
     assert run(build, "import", lone, bare).returncode == 0
     assert harness.Database(bare).rows("SELECT DISTINCT call, device FROM gpu_work") == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    "extra", ["json_object('pci', '{pci}')", "json_object('domain', 0, 'location_id', {location})"], ids=["fade", "rocprofv3"]
+)
+def test_untied_work_has_the_device_with_its_address(build, recording, rocpd, tmp_path, extra):
+    bare = without_times(recording, tmp_path / "bare.db")
+    pci = "0000:0a:00.0"
+    connection = sqlite3.connect(bare)
+    connection.execute("UPDATE device_ SET pci = ? WHERE ordinal = 0", (pci.upper(),))
+    connection.commit()
+    connection.close()
+    lone = changed_rocpd(
+        rocpd,
+        tmp_path / "lone.db",
+        'UPDATE "rocpd_event{0}" SET stack_id = 999999999',
+        'UPDATE "rocpd_info_agent{{0}}" SET type_index = 5, extdata = {} WHERE type = \'GPU\''.format(
+            extra.format(pci=pci, location=0x0A00)
+        ),
+    )
+    done = run(build, "import", lone, bare)
+    assert done.returncode == 0, done.stderr
+    assert harness.Database(bare).rows("SELECT DISTINCT call, device FROM gpu_work") == [(None, 0)]
 
 
 # ---------------------------------------------------------------- operators
@@ -602,6 +626,20 @@ def test_only_regular_files(build, recording, tmp_path, name):
         os.mkfifo(tmp_path / name)
     done = run(build, "import", tmp_path / name, copy)
     assert done.returncode == 1 and "no regular file" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "content, cause",
+    [
+        (b"", "it is empty"),
+        (b"\n\x14@\x01z\x10\n\x0efade run --x", "a trace of Perfetto"),
+        (b'\n\n{"traceEvents": []}', "neither calls, nor work of a GPU, nor operators"),
+    ],
+)
+def test_the_cause_of_a_refusal_is_named(build, recording, tmp_path, content, cause):
+    (tmp_path / "other.trace").write_bytes(content)
+    done = run(build, "import", tmp_path / "other.trace", without_times(recording, tmp_path / "bare.db"))
+    assert done.returncode == 1 and cause in done.stderr and "fix:" in done.stderr, done.stderr
 
 
 def test_a_view_without_an_end_is_refused(build, recording, rocpd, tmp_path):

@@ -70,6 +70,44 @@ def test_who_holds_memory_is_told(build, record, tmp_path):
     assert [told[name] for name in ("memory_bytes", "memory_total_bytes", "own_bytes", "others_bytes")] == [str(n) for n in (3 * MIB, 17163091968, 2 * MIB, MIB)]
 
 
+HIP_ALLOCATES = """import ctypes, os, time
+hip = ctypes.CDLL("libamdhip64.so")
+assert hip.hipMalloc(ctypes.byref(ctypes.c_void_p()), 1 << 20) == 0
+time.sleep(1.3)
+"""
+HOLDS_MORE = 'd=$SYSFS/class/kfd/kfd/proc/$$; mkdir -p $d; echo 3145728 > $d/vram_18467; exec python3 allocates.py'
+
+
+def test_the_ledger_is_compared_with_the_driver(build, record, tmp_path):
+    (tmp_path / "allocates.py").write_text(HIP_ALLOCATES)
+    database = record(script=HOLDS_MORE)
+    told = database.rows("SELECT ledger, held, beside, others, in_use, total, doubt FROM gpu_memory")
+    assert told == [(MIB, 3 * MIB, 2 * MIB, MIB, 3 * MIB, 17163091968, None)]
+    shown = ask(build, tmp_path / "run.db", "gpu-memory", "-f", "tsv").stdout.splitlines()
+    figures = dict(zip(*(line.split("\t") for line in shown)))
+    assert (figures["hip_bytes"], figures["beside_bytes"], figures["others_bytes"]) == (str(MIB), str(2 * MIB), str(MIB))
+
+
+def test_a_process_that_the_driver_does_not_name_is_said_to_be_unknown(record, tmp_path):
+    (tmp_path / "allocates.py").write_text(HIP_ALLOCATES)
+    database = record(script="exec python3 allocates.py")
+    assert database.rows("SELECT held, beside, doubt FROM gpu_memory") == [(None, None, "the driver did not say what this process held")]
+
+
+FAILS = """import ctypes
+hip = ctypes.CDLL("libamdhip64.so")
+assert hip.hipMalloc(ctypes.byref(ctypes.c_void_p()), ctypes.c_size_t(1 << 50)) == 2
+"""
+
+
+def test_others_that_hold_much_are_named_where_memory_ran_out(build, record, sysfs, tmp_path):
+    (sysfs / "class/kfd/kfd/proc/1/vram_18467").write_text(f"{4 << 30}\n")
+    (tmp_path / "allocates.py").write_text(FAILS)
+    record(script=HOLDS_MORE)
+    text = " ".join(on_terminal(build, [tmp_path / "run.db", "oom"], NO_COLOR="1").split())
+    assert "By the driver, within a second, this process held 3.00 MiB and other processes held 4.00 GiB of that device, process 1 most of it." in text
+
+
 def test_a_terminal_shows_the_load_over_time(build, record, tmp_path):
     record()
     text = " ".join(on_terminal(build, [tmp_path / "run.db", "sensors"], NO_COLOR="1").split())

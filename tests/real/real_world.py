@@ -93,6 +93,7 @@ class Release523(Release):
 class Release724(Release):
     """Debian experimental's: runs on sid's C library through sid's loader, on the simulated card."""
     card = "gfx1100"
+    major = 7
     python_arguments = ("libamdhip64.so.7", "libhiprtc.so.7", "gfx1100")
 
     def __post_init__(self):
@@ -104,6 +105,11 @@ class Release724(Release):
 
     def build(self, compiler):
         """compiler: a Release523, whose clang compiles the kernels."""
+        self.build_card()
+        headers = ["-D__HIP_PLATFORM_AMD__", "-isystem", self.root / "usr/include"]
+        self.build_programs(compiler, headers)
+
+    def build_card(self):
         assert len(str(self.topology)) < 180, f"libhsakmt cuts longer paths than this: {self.topology}"
         run_checked([sys.executable, MODEL / "topology.py", self.topology])
         cc = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", "-g", "-fPIC", "-shared"]
@@ -112,7 +118,8 @@ class Release724(Release):
                   [*cc, "-fvisibility=hidden", MODEL / "model.c", "-o", self.model, "-lpthread"])
         early = [MODEL / "early_init.c", MODEL / "clock.c"]
         self.make(self.early, early, [*cc, *early, "-o", self.early, *runtime])
-        headers = ["-D__HIP_PLATFORM_AMD__", "-isystem", self.root / "usr/include"]
+
+    def build_programs(self, compiler, headers):
         for name in ("tour", "module", "threads"):
             source = PROGRAMS / f"{name}.cpp"
             self.link(name, [source], ["-std=c++17", "-Wall", "-O1", "-g", *headers, source])
@@ -146,7 +153,7 @@ class Release724(Release):
     def link(self, name, sources, arguments, direct=False):
         """direct: the program names the sysroot's loader itself, as an installed program names the system's."""
         target = self.bin / name
-        link = [f"-L{self.libraries}", "-Wl,--as-needed", "-l:libamdhip64.so.7", "-l:libhiprtc.so.7", "-lpthread",
+        link = [f"-L{self.libraries}", "-Wl,--as-needed", f"-l:libamdhip64.so.{self.major}", f"-l:libhiprtc.so.{self.major}", "-lpthread",
                 "-Wl,--allow-shlib-undefined"]
         if direct:
             link += [f"-Wl,--dynamic-linker={self.loader}", f"-L{self.bin}", "-Wl,--no-as-needed", "-l:libearly.so"]
@@ -169,6 +176,16 @@ class Release724(Release):
             # Not in the program's RPATH: libLLVM has a RUNPATH of its own, which hides it for what libLLVM needs.
             own = {"LD_LIBRARY_PATH": f"{self.libraries}:{self.bin}"}
         return {"HSA_MODEL_TOPOLOGY": str(self.topology), "HSA_MODEL_LIB": str(self.model), **own}
+
+
+class Release643(Release724):
+    """HIP 6.4.3 of sid. Its own HSA runtime cannot simulate a GPU, so it runs on that of 7.2.4. It has no Python, and paths.hip calls
+    functions of HIP 7."""
+    major = 6
+
+    def build_programs(self, compiler, headers):
+        self.link("module", [PROGRAMS / "module.cpp"], ["-std=c++17", "-Wall", "-O1", "-g", *headers, PROGRAMS / "module.cpp"])
+        self.link_kernels(compiler, "launch", "launch.hip", headers, hipcc=False)
 
 
 class ReleaseTorch(Release):

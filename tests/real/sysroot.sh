@@ -3,6 +3,7 @@
 # elsewhere.
 #   sysroot.sh FOLDER 5.2.3    HIP 5.2.3 and its compiler hipcc, from Debian 12
 #   sysroot.sh FOLDER 7.2.4    HIP 7.2.4 from Debian experimental, with the C library and the Python of sid
+#   sysroot.sh FOLDER 6.4.3    HIP 6.4.3 from sid, on the HSA runtime of 7.2.4, which alone can simulate a GPU
 #   sysroot.sh FOLDER torch    Debian 12's PyTorch, which is built for the CPU, with the C library and the Python of Debian 12
 #   sysroot.sh FOLDER python   every Python 3 of Debian 13 and sid, with sid's C library
 # The packages come from the mirror the machine's own apt uses, through apt's own signature checks, with a package list
@@ -17,7 +18,7 @@ fail() {
   exit 1
 }
 
-[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER 5.2.3|7.2.4|torch|python"
+[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER 5.2.3|6.4.3|7.2.4|torch|python"
 folder=$1
 release=$2
 
@@ -39,6 +40,13 @@ case $release in
     pinned=('libamdhip64-*' 'libhiprtc*' libhsa-runtime64-1 libamd-comgr3)
     probe=usr/lib/x86_64-linux-gnu/libamdhip64.so.7
     ;;
+  6.4.3)
+    suites=(sid experimental)
+    resolved=(libamdhip64-6 libhiprtc6)
+    exact=(libamdhip64-dev)
+    pinned=(libhsa-runtime64-1)
+    probe=usr/lib/x86_64-linux-gnu/libamdhip64.so.6
+    ;;
   torch)
     suites=(bookworm)
     resolved=(python3-torch)
@@ -53,7 +61,7 @@ case $release in
     pinned=()
     probe=usr/lib/x86_64-linux-gnu/libc.so.6
     ;;
-  *) fail "unknown release $release" "only four are known" "sysroot.sh FOLDER 5.2.3|7.2.4|torch|python" ;;
+  *) fail "unknown release $release" "only five are known" "sysroot.sh FOLDER 5.2.3|6.4.3|7.2.4|torch|python" ;;
 esac
 
 mkdir -p "$folder"

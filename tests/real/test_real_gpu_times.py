@@ -1,8 +1,9 @@
-"""--gpu-times on AMD's runtime 7.2.4: each time in the recording is the one that the simulated card counted, for that kernel.
+"""--gpu-times on AMD's runtimes 6.4.3 and 7.2.4: each time in the recording is the one that the simulated card counted, for that kernel.
 
 Queues, packets, signals, names and questions are AMD's own. Only the last step is not: libhsakmt's model has no clock counters, so
-model/clock.c answers in the runtime's place. 5.2.3 has no simulated card, and runs no kernel here. It is only asked for times, which it
-does not have: the entries of its functions have another form.
+model/clock.c answers in the runtime's place. 6.4.3 runs on the HSA runtime of 7.2.4, because its own cannot simulate a card. 5.2.3 has
+no simulated card, and runs no kernel here. It is only asked for times, which it does not have: the entries of its functions have
+another form.
 """
 import collections
 import sys
@@ -32,9 +33,9 @@ def engine(request):
 
 @pytest.fixture
 def timed(hip724, supervised, tmp_path):
-    def run(program, *options):
+    def run(program, *options, release=hip724):
         times = tmp_path / "times"
-        watched = supervised(hip724, program, "--gpu-times", *CLOCK, "-E", f"HSA_MODEL_TIMES={times}", *options)
+        watched = supervised(release, program, "--gpu-times", *CLOCK, "-E", f"HSA_MODEL_TIMES={times}", *options)
         assert watched.code == 0, watched.stderr
         return watched, Told(times)
     return run
@@ -49,7 +50,15 @@ def works(database):
 
 @pytest.mark.parametrize("program", ["launch", "paths", "module", "train"])
 def test_every_time_is_that_of_the_card(timed, engine, program):
-    watched, told = timed(program, *engine)
+    check_times(*timed(program, *engine))
+
+
+@pytest.mark.parametrize("program", ["launch", "module"])
+def test_every_time_of_643_is_that_of_the_card(hip643, timed, engine, program):
+    check_times(*timed(program, *engine, release=hip643))
+
+
+def check_times(watched, told):
     found = works(watched.database)
     assert found
     for kind, name, call, start, end, kernel in found:

@@ -59,6 +59,7 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"memory_merged", "ranks.sql"},
                                                             {"samples", "samples.sql"},
                                                             {"sensors", "sensors.sql"},
+                                                            {"gpu-memory", "gpu_memory.sql"},
                                                             {"imports", "imports.sql"},
                                                             {"operators", "imports.sql"},
                                                             {"gpu-work", "gpu_work.sql"},
