@@ -9,6 +9,7 @@
 #include "base/path.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/functions.hpp"
+#include "cli/query/sqlite_memory.hpp"
 #include "cli/table/human.hpp"
 
 namespace fade::query {
@@ -172,12 +173,17 @@ void Database::limit_time(std::optional<std::chrono::nanoseconds> time) {
   limit_text_ = fmt::format("{:g} s", std::chrono::duration<double>(*time).count());
 }
 
-MemoryLimit::MemoryLimit(std::int64_t bytes) { sqlite3_hard_heap_limit64(bytes); }
+// SQLite has a limit of its own, which counts only in programs that do not call use_sqlite_memory().
+MemoryLimit::MemoryLimit(std::int64_t bytes) {
+  sqlite3_hard_heap_limit64(bytes);
+  limit_sqlite_memory(bytes);
+}
 
 // The hard limit also lowered the soft one.
 MemoryLimit::~MemoryLimit() {
   sqlite3_hard_heap_limit64(0);
   sqlite3_soft_heap_limit64(0);
+  limit_sqlite_memory(0);
 }
 
 MemoryLimit Database::limit_memory() {
