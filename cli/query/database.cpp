@@ -154,9 +154,11 @@ Result<void> Database::lock_down() {
   sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
   arguments_ = std::make_unique<PackedArguments>(db);
   arguments_->install();
-  const int code =
-      sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; PRAGMA cache_size=-65536",
-                   nullptr, nullptr, nullptr);
+  // Tables that a query makes for itself would have a cache and a file each.
+  const int code = sqlite3_exec(db,
+                                "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; "
+                                "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY",
+                                nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return tl::unexpected(error(code, "cannot read " + path_));
   stacks_ = std::make_unique<StackTexts>(db);
   register_functions(db, *stacks_);
@@ -188,16 +190,13 @@ MemoryLimit::~MemoryLimit() {
 
 MemoryLimit Database::limit_memory() {
   sqlite3_limit(db_.get(), SQLITE_LIMIT_LENGTH, 16 << 20);
-  sqlite3_set_authorizer(db_.get(), nullptr, nullptr);
-  sqlite3_exec(db_.get(), "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);
-  sqlite3_set_authorizer(db_.get(), authorize, guard_.get());
   return MemoryLimit(kMostMemory);
 }
 
 Result<void> Database::make_views(const std::string& sql) {
   sqlite3* db = db_.get();
   sqlite3_set_authorizer(db, nullptr, nullptr);
-  const std::string all = "PRAGMA temp_store=MEMORY; PRAGMA query_only=0; " + sql;
+  const std::string all = "PRAGMA query_only=0; " + sql;
   const int code = sqlite3_exec(db, all.c_str(), nullptr, nullptr, nullptr);
   const Error why = error(code, "cannot read " + path_);
   sqlite3_exec(db, "PRAGMA query_only=1", nullptr, nullptr, nullptr);
