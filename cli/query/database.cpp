@@ -9,6 +9,7 @@
 #include "base/path.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/functions.hpp"
+#include "cli/query/sqlite_memory.hpp"
 #include "cli/table/human.hpp"
 
 namespace fade::query {
@@ -153,9 +154,11 @@ Result<void> Database::lock_down() {
   sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
   arguments_ = std::make_unique<PackedArguments>(db);
   arguments_->install();
-  const int code =
-      sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; PRAGMA cache_size=-65536",
-                   nullptr, nullptr, nullptr);
+  // Tables that a query makes for itself would have a cache and a file each.
+  const int code = sqlite3_exec(db,
+                                "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; "
+                                "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY",
+                                nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return tl::unexpected(error(code, "cannot read " + path_));
   stacks_ = std::make_unique<StackTexts>(db);
   register_functions(db, *stacks_);
@@ -172,26 +175,28 @@ void Database::limit_time(std::optional<std::chrono::nanoseconds> time) {
   limit_text_ = fmt::format("{:g} s", std::chrono::duration<double>(*time).count());
 }
 
-MemoryLimit::MemoryLimit(std::int64_t bytes) { sqlite3_hard_heap_limit64(bytes); }
+// SQLite has a limit of its own, which counts only in programs that do not call use_sqlite_memory().
+MemoryLimit::MemoryLimit(std::int64_t bytes) {
+  sqlite3_hard_heap_limit64(bytes);
+  limit_sqlite_memory(bytes);
+}
 
 // The hard limit also lowered the soft one.
 MemoryLimit::~MemoryLimit() {
   sqlite3_hard_heap_limit64(0);
   sqlite3_soft_heap_limit64(0);
+  limit_sqlite_memory(0);
 }
 
 MemoryLimit Database::limit_memory() {
   sqlite3_limit(db_.get(), SQLITE_LIMIT_LENGTH, 16 << 20);
-  sqlite3_set_authorizer(db_.get(), nullptr, nullptr);
-  sqlite3_exec(db_.get(), "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);
-  sqlite3_set_authorizer(db_.get(), authorize, guard_.get());
   return MemoryLimit(kMostMemory);
 }
 
 Result<void> Database::make_views(const std::string& sql) {
   sqlite3* db = db_.get();
   sqlite3_set_authorizer(db, nullptr, nullptr);
-  const std::string all = "PRAGMA temp_store=MEMORY; PRAGMA query_only=0; " + sql;
+  const std::string all = "PRAGMA query_only=0; " + sql;
   const int code = sqlite3_exec(db, all.c_str(), nullptr, nullptr, nullptr);
   const Error why = error(code, "cannot read " + path_);
   sqlite3_exec(db, "PRAGMA query_only=1", nullptr, nullptr, nullptr);

@@ -1,7 +1,9 @@
 #include "cli/query/user_lines.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "cli/query/settings.hpp"
 #include "schema/schema.hpp"
@@ -49,15 +51,36 @@ Result<void> check(Database& database, const std::string& skip) {
   return {};
 }
 
+std::vector<schema::View> views_of_this_fade() {
+  std::vector<schema::View> found;
+  for (const schema::View& view : schema::each_view())
+    if (std::ranges::find(kViews, view.name) != kViews.end()) found.push_back(view);
+  return found;
+}
+
+// True if all of the file's views are those of this fade. One that differs is enough for all to be made again: the
+// views of a file read only each other.
+bool has_all(Database& database, const std::vector<schema::View>& views) {
+  auto statement = database.prepare("SELECT 1 FROM main.sqlite_master WHERE name = :name AND sql = :sql");
+  for (const schema::View& view : views) {
+    if (!statement) return false;
+    statement->bind(":name", std::string(view.name));
+    statement->bind(":sql", std::string(view.sql));
+    if (auto found = statement->step(); !found || !*found) return false;
+    statement->reset();
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<void> use_user_lines(Database& database, const std::string& skip) {
+  const std::vector<schema::View> views = views_of_this_fade();
+  if (skip.empty() && has_all(database, views)) return {};
   if (!skip.empty())
     if (auto fine = check(database, skip); !fine) return fine;
   std::string sql;
-  for (const schema::View& view : schema::each_view())
-    for (const std::string_view name : kViews)
-      if (view.name == name) sql += temporary(view, condition(skip));
+  for (const schema::View& view : views) sql += temporary(view, condition(skip));
   return database.make_views(sql);
 }
 

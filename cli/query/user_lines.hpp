@@ -1,6 +1,6 @@
 // Which line of a stack is the user's own: the views frame_places, user_frames and user_lines of this fade are put in
 // front of those of the file, so that recordings of older fades have them and --skip-frames counts. So is
-// memory_growth, which the report leaks needs.
+// memory_growth, which the report leaks needs. A recording of this fade has the same views, and needs no others.
 #pragma once
 #include <string>
 

@@ -17,7 +17,7 @@ FROM (
           FROM stack_calls k
           JOIN user_lines u ON u.stack = k.stack
           WHERE k.call_id = o.call_id) AS user_line
-  FROM ooms o
+  FROM failed_allocations o
   WINDOW same AS (PARTITION BY session, pid, device, memory)) o
 JOIN (
   SELECT id, max(iif(what = 0, text, '')) AS asked_text, max(iif(what = 1, text, '')) AS used_text,
@@ -29,6 +29,6 @@ JOIN (
       SELECT o.id, e.key AS what,
              iif(value < 1 << 20, value / 1024.0, iif(value < 1 << 30, value / 1048576.0, value / 1073741824.0)) AS v,
              iif(value < 1 << 20, 'KiB', iif(value < 1 << 30, 'MiB', 'GiB')) AS unit
-      FROM ooms o, json_each(printf('[%d,%d,%d,%d,%d]', asked, used, free, total, elsewhere)) e))
+      FROM failed_allocations o, json_each(printf('[%d,%d,%d,%d,%d]', asked, used, free, total, elsewhere)) e))
   GROUP BY id) size ON size.id = o.id
 WHERE place = 1

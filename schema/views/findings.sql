@@ -4,6 +4,7 @@
 CREATE VIEW findings (session, pid, device, finding, severity, subject, text, advice) AS
 WITH known_devices AS MATERIALIZED (SELECT * FROM device_truth),
 environments AS MATERIALIZED (SELECT * FROM environment_findings),
+failed_allocations AS MATERIALIZED (SELECT * FROM ooms),
 losses AS MATERIALIZED (SELECT * FROM gpu_losses),
 seen_gpus AS MATERIALIZED (SELECT * FROM visible_gpus)
 SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL

@@ -67,6 +67,27 @@ TEST_F(UserLines, AreToldOfRecordingsThatHaveNoSuchView) {
   EXPECT_EQ(line(*recording, 2), "tools/wrap.py:3 traced");
 }
 
+// The number of temporary views. A view of the file serves as it is if it is that of this fade.
+std::string temporary_views(Recording& recording) {
+  return table::raw_text(recording.database.one("SELECT count(*) FROM temp.sqlite_master WHERE type = 'view'").value());
+}
+
+TEST_F(UserLines, AreTheFilesOwnIfTheseAreOfThisFade) {
+  auto recording = open_recording(path());
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(temporary_views(*recording), "0");
+  ASSERT_TRUE(use_user_lines(recording->database, "/tools/"));
+  EXPECT_EQ(temporary_views(*recording), "6");
+}
+
+// The file's own user_lines reads the file's own frame_places.
+TEST_F(UserLines, AreMadeAgainAsAWholeIfOneViewDiffers) {
+  auto recording = open_recording(path("DROP VIEW frame_places; CREATE VIEW frame_places AS SELECT 1 AS frame;"));
+  ASSERT_TRUE(recording);
+  EXPECT_EQ(temporary_views(*recording), "6");
+  EXPECT_EQ(line(*recording, 2), "tools/wrap.py:3 traced");
+}
+
 // fade-run's own lines (base/user_code.hpp) and the reports name files alike.
 TEST_F(UserLines, FollowTheSameRuleAsTheLinesOfFadeRun) {
   const std::vector<std::string> files{"/home/ada/train.py",
