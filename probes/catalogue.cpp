@@ -5,6 +5,7 @@
 #include "base/text_file.hpp"
 #include "probes/built_in.hpp"
 #include "probes/library_catalogues.hpp"
+#include "probes/operators.hpp"
 #include "probes/syntax/parser.hpp"
 
 namespace fade::probes {
@@ -25,6 +26,8 @@ void Catalogue::add_libraries(std::string_view events) {
     types_ = file.types;
     for (Probe& probe : file.probes) probes_.push_back(std::make_shared<const Probe>(std::move(probe)));
   }
+  if (!asks_for_operators(events)) return;
+  for (Probe& probe : operator_families()) probes_.push_back(std::make_shared<const Probe>(std::move(probe)));
 }
 
 Result<void> Catalogue::add_file(const std::string& path) {

@@ -16,7 +16,7 @@ class Catalogue {
  public:
   Catalogue();  // with the built-in probes
 
-  // Adds the catalogues of libraries above HIP that the words of -e ask for.
+  // Adds the catalogues of libraries above HIP, and the operators of PyTorch, that the words of -e ask for.
   void add_libraries(std::string_view events);
   // Adds a user's file: its probes replace those of the same symbol, api and library. A file with errors adds nothing;
   // the Error lists them as FILE:LINE:COLUMN.

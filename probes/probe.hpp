@@ -108,8 +108,11 @@ struct Probe {          // one line of a .probes file: a field is a part of it, 
   std::vector<std::int64_t> not_failures;
   bool known_signature = true;      // false: only registers are shown
   bool grid_in_work_items = false;  // the launch's grid counts work-items: divide by the block for blocks
+  bool is_family = false;           // stands for all functions whose names begin like its symbol
   std::uint8_t stack_words = 0;     // argument words on the stack that must be read at entry
-  std::uint8_t sse_words = 0;       // xmm registers that carry arguments
+  // Further words on the stack, which are only passed on to the function. nullopt: their number is not known.
+  std::optional<std::uint8_t> passed_words = 0;
+  std::uint8_t sse_words = 0;  // xmm registers that carry arguments
   std::vector<Parameter> parameters;
   std::string origin;                  // FILE:LINE
   std::shared_ptr<const Types> types;  // the meaning of its type names; null: the built-in types

@@ -32,6 +32,7 @@ std::string joined(const std::vector<std::string>& words) {
 tl::unexpected<Error> unknown_word(std::string_view text, const std::vector<ProbePtr>& known) {
   std::vector<std::string> candidates = groups_of(known);
   for (const std::string_view group : library_groups()) candidates.emplace_back(group);
+  candidates.insert(candidates.end(), {"ops", "ops-redispatch"});
   const std::string groups = joined(candidates);
   candidates.insert(candidates.end(), {"all", "hip", "cuda", "nvml", "hot"});
   std::string near = nearest(text, candidates);
@@ -61,6 +62,11 @@ Result<std::vector<std::regex>> compile(std::string_view option, const std::vect
   return out;
 }
 
+// A name or pattern that may be of a function of the family.
+bool names_some_of(std::string_view text, const Probe& probe) {
+  return probe.is_family && text.starts_with(std::string_view(probe.symbol).substr(0, probe.symbol.size() - 1));
+}
+
 bool any_matches(const std::vector<std::regex>& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::regex& p) { return std::regex_search(text, p); });
 }
@@ -73,7 +79,7 @@ bool Selection::Word::matches(const Probe& probe) const {
     case Names::Api: return probe.api == text;
     case Names::Group: return probe.group == text;
     case Names::Hot: return probe.hot;
-    case Names::Symbol: return glob_match(text, probe.symbol);
+    case Names::Symbol: return glob_match(text, probe.symbol) || names_some_of(text, probe);
   }
   return false;
 }
@@ -137,7 +143,7 @@ bool Selection::on_by_words(const Probe& probe) const {
 
 bool Selection::operator()(const Probe& probe) const {
   if (!on_by_words(probe) || any_matches(exclude_, probe.symbol)) return false;
-  return include_.empty() || any_matches(include_, probe.symbol);
+  return include_.empty() || probe.is_family || any_matches(include_, probe.symbol);
 }
 
 std::string_view Selection::left_out_by(const Probe& probe) const {

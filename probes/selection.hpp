@@ -3,7 +3,8 @@
 // LIST is words with commas: a group (mem, copy, ...), hip, hiprtc, all, hot, a function's name or a pattern
 // (hipMemcpy*). A word with - before it removes functions. Words are applied from left to right; a list that begins
 // with a removal begins with all. A hot function is on only if a word names it, its group or hot, or if an --include
-// matches it. An optional function is on only if a word names it, its group or its api.
+// matches it. An optional function is on only if a word names it, its group or its api. A family is on if some of its
+// functions may be.
 #pragma once
 #include <memory>
 #include <regex>

@@ -23,6 +23,7 @@ std::string prototype(const probes::Probe& probe) {
 std::vector<probes::ProbePtr> every_probe() {
   probes::Catalogue catalogue;
   for (const std::string_view group : probes::library_groups()) catalogue.add_libraries(group);
+  catalogue.add_libraries("ops");
   return catalogue.all();
 }
 

@@ -139,8 +139,10 @@ std::vector<cli::Option> option_rows(Settings& to) {
        {"not-used", "errors", "dropped", "unclean", "overwritten", "leaks", "unwatched", "findings", "exit"}},
       {filters, "--peak", "", "memory: what was in use at the peak", Flag{&to.peak}},
       {filters, "--slow", "", "steps: what differed in slow ones, by category", Flag{&to.slow}},
-      {filters, "--by-line", "", "waits, leaks, memory --peak: by your own line, of calls whose stack was recorded",
+      {filters, "--by-line", "",
+       "waits, leaks, memory --peak, operators: by your own line, of calls whose stack was recorded",
        Flag{&to.by_line}},
+      {filters, "--by-module", "", "operators: by nn.Module, of calls whose stack was recorded", Flag{&to.by_module}},
       {filters, "--gpu", "", "top: kernels, copies and fills by their time on the GPU (fade-run --gpu-times)",
        Flag{&to.gpu}},
       {filters, "--merge", "", "flame, steps, memory: the ranks of a distributed job added up", Flag{&to.merge}},
@@ -171,6 +173,7 @@ std::vector<Parameter> parameters(const Settings& s) {
       {"slow", "--slow", value_of(s.slow)},
       {"gpu", "--gpu", value_of(s.gpu)},
       {"by_line", "--by-line", value_of(s.by_line)},
+      {"by_module", "--by-module", value_of(s.by_module)},
       {"step", "--step", value_of(s.step)},
       {"fail_on", "--fail-on", value_of(joined(s.fail_on, ","))},
   };
@@ -193,10 +196,16 @@ std::string words_of(const Report& report) {
   struct Form {
     std::string_view name, words;
   };
-  static constexpr Form kForms[] = {{"memory_peak", "memory --peak"},  {"memory_merged", "memory --merge"},
-                                    {"wait_lines", "waits --by-line"}, {"cuda_errors", "cuda --errors"},
-                                    {"top_gpu", "top --gpu"},          {"step_diff", "steps --slow"},
-                                    {"steps_merged", "steps --merge"}, {"flame_memory", "flame --weight peak"}};
+  static constexpr Form kForms[] = {{"memory_peak", "memory --peak"},
+                                    {"memory_merged", "memory --merge"},
+                                    {"wait_lines", "waits --by-line"},
+                                    {"operator_lines", "operators --by-line"},
+                                    {"operator_modules", "operators --by-module"},
+                                    {"cuda_errors", "cuda --errors"},
+                                    {"top_gpu", "top --gpu"},
+                                    {"step_diff", "steps --slow"},
+                                    {"steps_merged", "steps --merge"},
+                                    {"flame_memory", "flame --weight peak"}};
   const auto* const found = std::ranges::find(kForms, std::string_view(report.name), &Form::name);
   return found == std::end(kForms) ? report.name : std::string(found->words);
 }

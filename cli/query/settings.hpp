@@ -40,7 +40,8 @@ struct Settings {  // one command line: a field is the value of one option, and 
   std::optional<std::int64_t> port;  // serve; none: any that is free
   bool open = false;                 // serve: in a browser
   std::string step;                  // export to viewers: the number of a step, or two: "5-8"
-  bool errors = false, unfinished = false, peak = false, merge = false, by_line = false, slow = false, gpu = false;
+  bool errors = false, unfinished = false, peak = false, merge = false, by_line = false, by_module = false,
+       slow = false, gpu = false;
 };
 
 std::vector<cli::Option> option_rows(Settings& to);

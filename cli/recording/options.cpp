@@ -92,7 +92,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        none,
        {"all",    "cuda",   "nvml",  "mem",   "copy",     "kernel",  "sync",    "stream", "event",
         "module", "device", "graph", "error", "register", "pointer", "texture", "rtc",    "marker",
-        "comm",   "blas",   "dnn",   "fft",   "sparse",   "solver",  "rand"}},
+        "comm",   "blas",   "dnn",   "fft",   "sparse",   "solver",  "rand",    "ops",    "ops-redispatch"}},
       {kCapture, "--engine", "WHAT",
        "how calls are seen: breakpoints, taps (a hundredth of the cost), or auto: taps for frequent calls "
        "[auto; of running processes breakpoints]",

@@ -26,7 +26,7 @@ namespace fade {
 
 class TapArea {
  public:
-  static constexpr std::uint64_t kCodeSize = 640 * 1024, kSize = kCodeSize + tap::DataLayout::kSize;
+  static constexpr std::uint64_t kCodeSize = 4096 * 1024, kSize = kCodeSize + tap::DataLayout::kSize;
   static constexpr std::uint64_t kGatesAt = 4096, kGateSize = 256, kGates = tap::DataLayout::kGates;
   static constexpr std::uint64_t kCellsAt = kGatesAt + kGates * kGateSize, kCellSize = 1280,
                                  kCells = (kCodeSize - kCellsAt) / kCellSize;

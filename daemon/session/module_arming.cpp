@@ -25,6 +25,10 @@ bool tells_gpu_times(const std::vector<NamedCode>& wanted) {
       wanted, [](const NamedCode& code) { return probes::hsa_call(*code.probe) != probes::HsaCall::None; });
 }
 
+bool is_above_hip(const std::vector<NamedCode>& wanted) {
+  return std::ranges::any_of(wanted, [](const NamedCode& code) { return code.probe->optional; });
+}
+
 // True if no thread can have executed anything of a module that the loader has just told of: the only one stands in the
 // loader, or the loader has yet to make it usable.
 bool is_untouched(const Inferior& inferior, const elf::DynamicImage& image, const ModuleFacts& module) {
@@ -88,27 +92,27 @@ std::uint32_t ModuleArming::watch(Inferior& inferior, Tid stopped, RemoteAddr fu
   return watch(inferior, stopped, std::span(&one, 1));
 }
 
-// The targets of the library's branches that a jump would overwrite. Not known for a library with very much text.
+// The targets of the library's branches that a jump would overwrite. All places under a jump, if its text is not read.
 std::unordered_set<RemoteAddr> ModuleArming::branches_behind_entries(const AddressSpace& space,
                                                                      const elf::DynamicImage& image,
-                                                                     const std::vector<elf::DynamicSymbol>& functions,
+                                                                     const std::vector<NamedCode>& wanted,
                                                                      const Memory& text) const {
-  constexpr std::uint64_t kPiece = 1 << 20, kLongest = 16, kMostText = 64 << 20;
+  constexpr std::uint64_t kPiece = 1 << 20, kLongest = 16, kMostText = 1 << 30;
   std::unordered_set<RemoteAddr> covered, out;
-  for (const auto& function : functions)
-    if (!function.ifunc && wishes_.names(function.name))
-      for (const RemoteAddr start :
-           under_jump(FunctionEntry::read(text, image.address(function), kSlotSize), space.sites()))
-        covered.insert(start);
+  for (const NamedCode& code : wanted) {
+    if (code.ifunc) continue;
+    const FunctionEntry entry = FunctionEntry::read(text, RemoteAddr{image.bias() + code.offset}, kSlotSize);
+    for (const RemoteAddr start : under_jump(entry, space.sites())) covered.insert(start);
+  }
   std::vector<std::uint8_t> piece(kPiece + kLongest);
   std::uint64_t seen = 0;
   for (const elf::Segment& segment : image.segments()) {
     if (!segment.executable) continue;
     if ((seen += segment.range.size()) > kMostText || seen < segment.range.size()) return covered;
     for (RemoteAddr at = segment.range.begin; at < segment.range.end; at = at + kPiece) {
-      const std::size_t wanted = std::min<std::uint64_t>(piece.size(), segment.range.end - at);
-      const std::size_t got = space.memory().read(at, std::as_writable_bytes(std::span(piece).first(wanted)));
-      if (got < wanted) return covered;  // not seen: all may be
+      const std::size_t size = std::min<std::uint64_t>(piece.size(), segment.range.end - at);
+      const std::size_t got = space.memory().read(at, std::as_writable_bytes(std::span(piece).first(size)));
+      if (got < size) return covered;  // not seen: all may be
       out.merge(branched_to(std::span(piece).first(got), at, covered));
     }
   }
@@ -122,7 +126,7 @@ std::vector<WatchedFunction> ModuleArming::code_of_wanted(const AddressSpace& sp
                                                           bool has_run) const {
   const PageCache text(space.memory());
   const auto branches =
-      may_jump ? branches_behind_entries(space, image, functions, text) : std::unordered_set<RemoteAddr>();
+      may_jump ? branches_behind_entries(space, image, wanted, text) : std::unordered_set<RemoteAddr>();
   const auto is_branched_to = [&](RemoteAddr function) {  // wherever in it the jump would be
     for (std::uint64_t i = 1; i < kLeads.back() + kJumpSize; ++i)
       if (branches.contains(function + i)) return true;
@@ -140,14 +144,26 @@ std::vector<WatchedFunction> ModuleArming::code_of_wanted(const AddressSpace& sp
   return out;
 }
 
+// PyTorch before 1.10 has no such functions, and a file that was stripped of its symbols shows none.
+void ModuleArming::tell_operators(const Inferior& inferior, const ModuleFacts& module,
+                                  const std::vector<NamedCode>& wanted) {
+  if (!wishes_.wants_operators(module)) return;
+  if (!wanted.empty()) return wishes_.found_operators();
+  note(inferior, "note",
+       fmt::format("{} exports no function at::_ops::NAME::call of the operators that -e names", module.path));
+}
+
 std::uint32_t ModuleArming::arm_all(Inferior& inferior, Tid stopped, const elf::DynamicImage& image,
                                     const ModuleFacts& module) {
   std::uint32_t sites = 0, chosen_before = 0;
+  wishes_.read_names(inferior, image, module);
   const auto functions = image.all_functions();
   const std::vector<NamedCode> wanted =
       code_of(functions, [&](const std::string& name) { return wishes_.probe_for(name, module); });
   const bool has_run = !is_untouched(inferior, image, module);
-  const bool may_jump = (!module.role.empty() || tells_gpu_times(wanted)) && (!has_run || engines_.want_jumps());
+  tell_operators(inferior, module, wanted);
+  const bool may_jump =
+      (!module.role.empty() || tells_gpu_times(wanted) || is_above_hip(wanted)) && (!has_run || engines_.want_jumps());
   auto watched = code_of_wanted(inferior.space(), image, functions, wanted, may_jump, has_run);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const NamedCode& code = wanted[i];

@@ -45,11 +45,12 @@ class ModuleArming {
   std::uint32_t watch(Inferior& inferior, Tid stopped, std::span<const WatchedFunction> functions);
   std::uint32_t watch(Inferior& inferior, Tid stopped, RemoteAddr function, std::uint32_t entry);
   std::unordered_set<RemoteAddr> branches_behind_entries(const AddressSpace& space, const elf::DynamicImage& image,
-                                                         const std::vector<elf::DynamicSymbol>& functions,
+                                                         const std::vector<NamedCode>& wanted,
                                                          const Memory& text) const;
   std::vector<WatchedFunction> code_of_wanted(const AddressSpace& space, const elf::DynamicImage& image,
                                               const std::vector<elf::DynamicSymbol>& functions,
                                               const std::vector<NamedCode>& wanted, bool may_jump, bool has_run) const;
+  void tell_operators(const Inferior& inferior, const ModuleFacts& module, const std::vector<NamedCode>& wanted);
   void refuse(const Inferior& inferior, const std::string& what, const std::string& why, std::uint64_t functions = 1);
   void note(const Inferior& inferior, std::string kind, std::string detail) const;
 

@@ -30,25 +30,36 @@ Result<elf::ElfFile> file_of(const Inferior& inferior, const elf::DynamicImage& 
 
 }  // namespace
 
-ModuleWishes::ModuleWishes(Wishes wishes) : wishes_(std::move(wishes)), fulfilled_(wishes_.symbols.size()) {
+ModuleWishes::ModuleWishes(Wishes wishes)
+    : wishes_(std::move(wishes)), operators_(wishes_.families, wishes_.selection), fulfilled_(wishes_.symbols.size()) {
   for (const auto& probe : wishes_.probes) by_symbol_.emplace(probe->symbol, probe);
 }
 
 bool ModuleWishes::wants(const ModuleFacts& module) const {
-  return !module.role.empty() || std::ranges::any_of(wishes_.symbols, [&](const SymbolRequest& request) {
-    return is_of(request.library, module);
-  }) || std::ranges::any_of(wishes_.probes, [&](const probes::ProbePtr& probe) {
-    return !probe->library.empty() && is_of(probe->library, module);
-  });
+  return !module.role.empty() || wants_operators(module) ||
+         std::ranges::any_of(wishes_.symbols,
+                             [&](const SymbolRequest& request) { return is_of(request.library, module); }) ||
+         std::ranges::any_of(wishes_.probes, [&](const probes::ProbePtr& probe) {
+           return !probe->library.empty() && is_of(probe->library, module);
+         });
 }
 
-probes::ProbePtr ModuleWishes::probe_for(const std::string& name, const ModuleFacts& module) const {
+bool ModuleWishes::wants_operators(const ModuleFacts& module) const {
+  return std::ranges::any_of(wishes_.families,
+                             [&](const probes::ProbePtr& family) { return is_of(family->library, module); });
+}
+
+void ModuleWishes::read_names(const Inferior& inferior, const elf::DynamicImage& image, const ModuleFacts& module) {
+  if (wants_operators(module)) operators_.read_names(image, inferior.program->space->memory(), module.path);
+}
+
+probes::ProbePtr ModuleWishes::probe_for(const std::string& name, const ModuleFacts& module) {
   const auto [begin, end] = by_symbol_.equal_range(name);
   for (auto it = begin; it != end; ++it) {
     const std::string& library = it->second->library;
     if (library.empty() ? !module.role.empty() : is_of(library, module)) return it->second;
   }
-  return nullptr;
+  return wants_operators(module) ? operators_.probe_for(name) : nullptr;
 }
 
 ModuleWishes::Requested ModuleWishes::requested(const Inferior& inferior, const elf::DynamicImage& image,
@@ -84,6 +95,11 @@ std::vector<std::string> ModuleWishes::unfulfilled() const {
     if (!fulfilled_[i])
       out.push_back(fmt::format("--probe {}:{}: no library with that function was loaded", wishes_.symbols[i].library,
                                 wishes_.symbols[i].function));
+  if (!wishes_.families.empty() && !has_operators_)
+    out.emplace_back(
+        "no operators of PyTorch were watched: no loaded libtorch_cpu.so exports the functions at::_ops::NAME::call of "
+        "those "
+        "that -e names");
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include "probes/probe.hpp"
 #include "session/inferior.hpp"
 #include "session/module_role.hpp"
+#include "session/operator_wishes.hpp"
 
 namespace fade {
 
@@ -22,7 +23,9 @@ struct SymbolRequest {
 struct Wishes {
   std::vector<probes::ProbePtr> probes;
   std::vector<SymbolRequest> symbols;
-  bool files = false;  // ModuleLoaded with the file
+  std::vector<probes::ProbePtr> families;  // of operators (Probe::is_family)
+  probes::Selection selection;             // of their functions
+  bool files = false;                      // ModuleLoaded with the file
 };
 
 class ModuleWishes {
@@ -32,10 +35,13 @@ class ModuleWishes {
   bool files() const { return wishes_.files; }
   // Some function of the module is wanted: it is of the GPU stack, or a wish names it.
   bool wants(const ModuleFacts& module) const;
-  // A probe of some library has this symbol.
-  bool names(const std::string& symbol) const { return by_symbol_.contains(symbol); }
+  // Learns the names of PyTorch's operators, if the module may have them and some are wanted.
+  void read_names(const Inferior& inferior, const elf::DynamicImage& image, const ModuleFacts& module);
   // The wanted probe of a function of that name in this library; null: none.
-  probes::ProbePtr probe_for(const std::string& name, const ModuleFacts& module) const;
+  probes::ProbePtr probe_for(const std::string& name, const ModuleFacts& module);
+  // The module should have operators that are wanted.
+  bool wants_operators(const ModuleFacts& module) const;
+  void found_operators() { has_operators_ = true; }
 
   // The functions of the module that are wanted by name only. Their signature comes from the debug information of the
   // file that is mapped there. Each finds its wish fulfilled.
@@ -55,6 +61,8 @@ class ModuleWishes {
  private:
   Wishes wishes_;
   std::multimap<std::string, probes::ProbePtr, std::less<>> by_symbol_;
+  OperatorWishes operators_;
+  bool has_operators_ = false;
   std::vector<bool> fulfilled_;  // parallel to wishes_.symbols
 };
 

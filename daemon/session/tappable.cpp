@@ -23,11 +23,12 @@ bool has_small_outs(const Needs& needs, const Probe& probe) {
 }
 
 // Null: all that such a call needs is in general registers and on the stack.
-const char* outside_of_registers(const Needs& needs) {
+const char* outside_of_registers(const Needs& needs, const Probe& probe) {
   if (!needs.strings.empty() || !needs.ins.empty() || !needs.out_strings.empty() || needs.result_string)
     return "its arguments or results are read from memory";
   if (needs.sse_words != 0 || needs.sse_result) return "it has floating-point arguments or a floating-point result";
-  return needs.stack_words <= tap::EntryLayout::kMostStackWords ? nullptr : "it has too many arguments";
+  return needs.stack_words <= tap::EntryLayout::kMostStackWords && probe.passed_words ? nullptr
+                                                                                      : "it has too many arguments";
 }
 
 // Null: nothing is done while the thread stands still.
@@ -53,7 +54,7 @@ const char* is_left_to_breakpoints(const Probe& probe) {
 
 const char* why_not_tappable(const Needs& needs, const Probe& probe) {
   if (!probe.known_signature || !needs.result) return "its prototype or the end of its calls is not known";
-  for (const char* why : {needs_a_stop(needs), is_left_to_breakpoints(probe), outside_of_registers(needs)})
+  for (const char* why : {needs_a_stop(needs), is_left_to_breakpoints(probe), outside_of_registers(needs, probe)})
     if (why) return why;
   if (!has_known_failures(probe)) return "its failures are not known from a result of 32 bits";
   return has_small_outs(needs, probe) ? nullptr : "more than one small answer of it is recorded";
@@ -70,7 +71,8 @@ bool may_be_left_out(const Probe& probe) {
 }
 
 tap::Tapped tapped(const Needs& needs, const Probe& probe) {
-  tap::Tapped out{.stack_words = static_cast<std::uint8_t>(needs.stack_words)};
+  tap::Tapped out{.stack_words = static_cast<std::uint8_t>(needs.stack_words),
+                  .passed_words = probe.passed_words.value_or(0)};
   if (probe.has_success) out.success = static_cast<std::uint32_t>(probe.success);
   if (!probe.not_failures.empty()) out.expected = static_cast<std::uint32_t>(probe.not_failures.front());
   if (needs.outs.empty()) return out;

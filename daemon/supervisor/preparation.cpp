@@ -104,7 +104,8 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
     if (chosen.selection(*probe) || overrides.touches(probe->symbol) || needs_for_steps(*step, *probe) ||
         (!overrides.empty() && probe->kind == probes::Kind::SetDevice) ||
         (options.gpu_times && probes::hsa_call(*probe) != probes::HsaCall::None))
-      out.wishes.probes.push_back(probe);
+      (probe->is_family ? out.wishes.families : out.wishes.probes).push_back(probe);
+  out.wishes.selection = chosen.selection;
   for (const std::string& text : options.probe_symbols) {
     auto request = parse_request(text);
     if (!request) return tl::unexpected(std::move(request.error()));

@@ -149,8 +149,8 @@ class Writer {
   void call() {
     code_.add(sp, -kFrame);
     if (function_.out) code_.store(bp, kOutAt, kArguments[function_.out->parameter]);
-    if (function_.stack_words % 2 != 0) code_.add(sp, -8);
-    for (std::int32_t i = function_.stack_words - 1; i >= 0; --i)
+    if (function_.all_stack_words() % 2 != 0) code_.add(sp, -8);
+    for (std::int32_t i = function_.all_stack_words() - 1; i >= 0; --i)
       code_.raw({0xFF, 0x75, static_cast<std::uint8_t>(kStackArgumentsAt + 8 * i)});  // push offset(%rbp)
     code_.call(moved_);
   }
@@ -294,6 +294,7 @@ Stage Stub::stage_at(RemoteAddr ip) const {
 
 Stub stub_code(const Tapped& function, const Surroundings& surroundings, RemoteAddr at, RemoteAddr moved) {
   FADE_CHECK(function.stack_words <= EntryLayout::kMostStackWords);
+  FADE_CHECK(function.all_stack_words() <= static_cast<int>(Tapped::kMostPassed));
   return Writer(function, surroundings, at, moved).write();
 }
 

@@ -37,6 +37,7 @@ Traps traps_code(RemoteAddr at, RemoteAddr data);
 struct Tapped {
   std::uint16_t number = 0;               // of the function, in this process
   std::uint8_t stack_words = 0;           // words of arguments on the stack, at most EntryLayout::kMostStackWords
+  std::uint8_t passed_words = 0;          // further words, at most kMostPassed with those, which are not recorded
   bool asks_for_sites = true;             // a call from a new call site asks the tracer
   std::optional<std::uint32_t> success;   // a 32-bit result that is no failure; nullopt: the result is never one
   std::optional<std::uint32_t> expected;  // another result that asks nothing, e.g. hipErrorNotReady
@@ -46,6 +47,9 @@ struct Tapped {
     std::uint8_t size = 8;
   };
   std::optional<Out> out;
+
+  static constexpr std::size_t kMostPassed = 14;
+  int all_stack_words() const { return stack_words + passed_words; }
 };
 
 // The places of a process that a stub refers to, all within +-2 GiB of it.

@@ -46,7 +46,7 @@ library AS (
 other AS MATERIALIZED (  -- functions of libraries above HIP and below it
   SELECT id, name
   FROM function_
-  WHERE api = 'hsa' OR grp IN ('comm', 'blas', 'dnn', 'fft', 'sparse', 'solver', 'rand')),
+  WHERE api = 'hsa' OR grp IN ('comm', 'blas', 'dnn', 'fft', 'sparse', 'solver', 'rand', 'ops', 'ops-redispatch')),
 work AS (
   SELECT t.process, sum(x.n) AS calls, sum(CASE WHEN x.fn IN (SELECT id FROM other) THEN 0 ELSE x.n END) AS hip_calls,
          sum(CASE

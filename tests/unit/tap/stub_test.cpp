@@ -109,6 +109,18 @@ TEST_P(StackWords, AreCopiedWithTheStackAligned) {
 }
 INSTANTIATE_TEST_SUITE_P(Numbers, StackWords, testing::Range(0, 7));
 
+TEST_F(TapTest, WordsThatAreOnlyPassedOnAreNotInTheRecord) {
+  Tapped tapped = kPlain;
+  tapped.stack_words = 1;
+  tapped.passed_words = 5;
+  const auto tap = hidden(rig.tap(mixed, tapped));
+  const Word64 direct = hidden(mixed)(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+  EXPECT_EQ(tap(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), direct);
+  EXPECT_EQ(records()[0].stack, (std::array<Word64, 6>{7}));
+  tapped.passed_words = Tapped::kMostPassed - 1;  // further words of the caller's frame do no harm
+  EXPECT_EQ(hidden(rig.tap(mixed, tapped))(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12), direct);
+}
+
 TEST_F(TapTest, ResultsOfEveryKindReachTheCaller) {
   EXPECT_EQ(hidden(rig.tap(three, kPlain))(1, 2, 3), 14u);
   const Wide both_halves = hidden(rig.tap(wide, kPlain))(5, 9);
