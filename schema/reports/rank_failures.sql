@@ -1,7 +1,7 @@
 -- Ranks that failed, in order of time
 -- about: A rank failed if its process ended with a status or by a signal. Of several processes with the environment of a rank the one with the most calls counts. Launchers end the other ranks after the first failure.
 -- hidden: a part of the page of ranks
--- sort: failed_ns rank
+-- sort: failed_ns
 -- limit: 64
 -- leave: error_ns pid
 -- column: rank        count  of the job
