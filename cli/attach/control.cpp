@@ -21,8 +21,8 @@ using nlohmann::json;
 using Wish = AttachObserver::Wish;
 
 constexpr std::int64_t kPatience = 2'000'000'000;
-constexpr std::array<std::pair<std::string_view, Wish>, 3> kOrders{
-    {{"pause", Wish::Pause}, {"resume", Wish::Resume}, {"stop", Wish::Detach}}};
+constexpr std::array<std::pair<std::string_view, Wish>, 4> kOrders{
+    {{"pause", Wish::Pause}, {"resume", Wish::Resume}, {"mark", Wish::Mark}, {"stop", Wish::Detach}}};
 
 json to_json(const HoldTimes& holds) {
   return {

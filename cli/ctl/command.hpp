@@ -41,6 +41,7 @@ Result<void> run_program(Context& context);
 Result<void> stop_sessions(Context& context);
 Result<void> pause_session(Context& context);
 Result<void> resume_session(Context& context);
+Result<void> mark_session(Context& context);
 Result<void> watch_programs(Context& context);
 Result<void> tail_sessions(Context& context);
 Result<void> prune_recordings(Context& context);

@@ -1,4 +1,4 @@
-// status, list, show, attach, stop, pause, resume, tail, reload.
+// status, list, show, attach, stop, pause, resume, mark, tail, reload.
 #include <fmt/format.h>
 #include <signal.h>
 
@@ -197,6 +197,14 @@ Result<void> resume_session(Context& context) {
   const auto id = one_id(context);
   if (!id) return tl::unexpected(id.error());
   const auto session = ask(context, "resume", {{"id", *id}});
+  if (!session) return tl::unexpected(session.error());
+  return context.settings.json ? print_json(*session) : Result<void>{};
+}
+
+Result<void> mark_session(Context& context) {
+  const auto id = one_id(context);
+  if (!id) return tl::unexpected(id.error());
+  const auto session = ask(context, "mark", {{"id", *id}});
   if (!session) return tl::unexpected(session.error());
   return context.settings.json ? print_json(*session) : Result<void>{};
 }

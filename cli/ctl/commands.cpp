@@ -40,6 +40,7 @@ const std::vector<Command>& commands() {
       {"stop", "ID... | --all: end sessions; their programs go on", stop_sessions, kAll},
       {"pause", "ID: do not record for a while", pause_session},
       {"resume", "ID: record again", resume_session},
+      {"mark", "ID: a moment to look at, a trigger of --trigger mark", mark_session},
       {"watch", "add | list | rm ID: attach to programs by themselves", watch_programs, kRecording | kWatch},
       {"tail", "[ID]: what happens, as it happens", tail_sessions},
       {"prune", "remove old recordings", prune_recordings, kPrune},

@@ -10,7 +10,7 @@ namespace fade::cli::ctl {
 namespace {
 
 // Of fade-attach's rows those that the daemon takes over: none that names a file, because it cannot read as its client.
-constexpr std::array<std::string_view, 19> kShared{"max-size",
+constexpr std::array<std::string_view, 24> kShared{"max-size",
                                                    "engine",
                                                    "on-full",
                                                    "events",
@@ -23,6 +23,11 @@ constexpr std::array<std::string_view, 19> kShared{"max-size",
                                                    "kernel-exclude-regex",
                                                    "follow",
                                                    "only-rank",
+                                                   "step",
+                                                   "schedule",
+                                                   "window",
+                                                   "trigger",
+                                                   "keep",
                                                    "set",
                                                    "probe",
                                                    "stacks",

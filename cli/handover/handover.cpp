@@ -39,6 +39,10 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   put(json, "probe", o.probe_symbols);
   put(json, "only_ranks", o.only_ranks);
   if (!o.step.empty()) json["step"] = o.step;
+  if (!o.schedule.empty()) json["schedule"] = o.schedule;
+  if (!o.window.empty()) json["window"] = o.window;
+  put(json, "triggers", o.triggers);
+  if (o.keep_ns) json["keep_ns"] = static_cast<std::uint64_t>(*o.keep_ns);
   put(json, "stacks", o.stacks);
   if (o.stack_depth) json["stack_depth"] = static_cast<std::uint64_t>(*o.stack_depth);
   if (!o.native_stacks) json["native_stacks"] = false;

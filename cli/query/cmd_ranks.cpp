@@ -1,20 +1,21 @@
 // ranks for people: the ranks of a distributed job beside each other, then the steps in which one was slower than the
-// others and what differed. The figures are those of the reports rank_summary and ranks.
+// others and what differed. The figures are those of the reports rank_summary, rank_waits, rank_failures and ranks.
 #include <fmt/format.h>
 
 #include "cli/query/command.hpp"
 #include "cli/query/named_row.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
+#include "cli/query/rank_lines.hpp"
 #include "cli/query/ranks.hpp"
 #include "cli/query/report.hpp"
-#include "cli/table/human.hpp"
 
 namespace fade::query {
 namespace {
 
 constexpr std::int64_t kMostSteps = 15;
-constexpr double kClear = 1.1;  // a rank is the slow one if its median is this many times that of the fastest
+constexpr std::string_view kNoSteps =
+    "No step was made by two ranks. fade-run --step 'range:step' or --step FUNCTION says what a step is.";
 
 Result<void> print_table(Context& context, Recording& recording, const char* name, std::int64_t limit) {
   Settings settings = context.settings;
@@ -23,40 +24,13 @@ Result<void> print_table(Context& context, Recording& recording, const char* nam
   return outcome ? Result<void>{} : tl::unexpected(outcome.error());
 }
 
-std::string time_text(const Context& context, std::int64_t ns) {
-  return table::human_duration(ns, context.settings.units, context.output.style.terminal.utf8);
-}
-
-std::string query(std::string_view report, std::string_view rest) {
-  return over(whole_sql(report), fmt::format("SELECT * FROM report x {}", rest));
-}
-
-// Which rank holds the others up, if one does.
-Result<std::string> straggler(const Context& context, Recording& recording) {
-  auto ranks =
-      named_rows(context, recording, query("rank_summary", "WHERE x.median_ns IS NOT NULL ORDER BY x.median_ns DESC"));
-  if (!ranks) return tl::unexpected(ranks.error());
-  if (ranks->size() < 2) return std::string();
-  const NamedRow &slow = ranks->front(), &fast = ranks->back();
-  const auto slow_ns = slow.number("median_ns"), fast_ns = fast.number("median_ns");
-  if (static_cast<double>(slow_ns) < kClear * static_cast<double>(fast_ns))
-    return std::string("no rank is clearly slower: the medians of their steps are within 10 %");
-  return fmt::format("rank {} is the slowest: half of its steps took more than {}, {} on rank {}", slow.text("rank"),
-                     time_text(context, slow_ns), time_text(context, fast_ns), fast.text("rank"));
-}
-
-Result<std::string> worst_step(const Context& context, Recording& recording) {
-  auto steps = named_rows(context, recording, query("ranks", "ORDER BY x.more_ns DESC LIMIT 1"));
-  if (!steps) return tl::unexpected(steps.error());
-  if (steps->empty()) return std::string();
-  const NamedRow& s = steps->front();
-  std::string text = fmt::format("step {} took {} on rank {} and {} on rank {}", s.text("step"),
-                                 time_text(context, s.number("duration_ns")), s.text("rank"),
-                                 time_text(context, s.number("usual_ns")), s.text("usual_rank"));
-  if (!s.has("category")) return text;
-  const std::string where = s.text("category") == "OUTSIDE" ? "outside HIP calls (CPU work, I/O or locks)"
-                                                            : "in calls of category " + s.text("category");
-  return text + fmt::format(": {} more {}", time_text(context, s.number("category_ns")), where);
+// Nothing where no collective operations were compared.
+Result<void> print_waits(Context& context, Recording& recording, Prose& page) {
+  auto waits = named_rows(context, recording, whole_sql("rank_waits"));
+  if (!waits) return tl::unexpected(waits.error());
+  if (waits->size() < 2) return {};
+  page.heading("Collective operations: for how long the others waited for each rank");
+  return print_table(context, recording, "rank_waits", 64);
 }
 
 Result<void> tell_none(Context& context) {
@@ -75,20 +49,19 @@ Result<void> tell_none(Context& context) {
 Result<void> show_ranks(Context& context, Recording& recording) {
   if (auto fine = check_filters(context.settings, *find_report("ranks")); !fine) return fine;
   if (!has_ranks(recording.database)) return tell_none(context);
-  auto slow = straggler(context, recording);
-  auto worst = worst_step(context, recording);
-  if (!slow || !worst) return tl::unexpected(slow ? worst.error() : slow.error());
+  auto lines = rank_lines(context, recording);
+  auto steps = rank_step_lines(context, recording);
+  if (!lines || !steps) return tl::unexpected(lines ? steps.error() : lines.error());
   Prose page(context);
   page.title("Ranks", false);
-  page.entry("slowest", *slow);
-  page.entry("step", *worst);
+  for (const auto* const some : {&*lines, &*steps})
+    for (const auto& [label, sentence] : *some) page.entry(label, sentence);
   page.heading("Each rank");
   if (auto done = print_table(context, recording, "rank_summary", 64); !done) return done;
-  if (worst->empty()) {
+  if (auto done = print_waits(context, recording, page); !done) return done;
+  if (steps->empty()) {
     page.heading("Steps");
-    page.entry(
-        "", std::string(
-                "No step was made by two ranks. fade-run --step 'range:step' or --step FUNCTION says what a step is."));
+    page.entry("", std::string(kNoSteps));
     return page.finish();
   }
   page.heading("Steps in which a rank was slower than the one in the middle");

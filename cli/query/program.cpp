@@ -17,6 +17,7 @@
 #include "base/log.hpp"
 #include "base/output_file.hpp"
 #include "base/own_memory.hpp"
+#include "base/quantity.hpp"
 #include "base/suggest.hpp"
 #include "cli/options/program.hpp"
 #include "cli/options/values.hpp"
@@ -165,7 +166,7 @@ Result<void> answer_once(Context& context, const Target& target, bool first) {
 
 Result<void> answer(Context& context, const Target& target) {
   if (!context.settings.watch) return answer_once(context, target, true);
-  auto every = cli::parse_time(*context.settings.watch);
+  auto every = parse_time(*context.settings.watch);
   if (!every || *every < 100'000'000)
     return usage("--watch takes seconds, 0.1 or more, not '" + *context.settings.watch + "'");
   for (bool first = true;; first = false) {

@@ -394,6 +394,8 @@ class EventSink {
   virtual void notice(Notice notice) = 0;
   // The tracing thread stays on this CPU, -1: on none. If there is another CPU, the reader avoids this one.
   virtual void keeps_to(int /*cpu*/) {}
+  // False: no call will have a row for a while, so its stack is not needed.
+  virtual bool wants_detail() const { return true; }
 };
 
 }  // namespace fade

@@ -3,6 +3,7 @@
 // stopped thread with it, so nothing is lost. The waiting time is counted. While the database cannot be written (a
 // stall), the batch may grow, and the wait has a limit. Calls that find no room then are counted.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -44,6 +45,7 @@ class EventQueue final : public EventSink {
   void calls(const CallBatch& batch) override;
   void notice(Notice notice) override;
   void keeps_to(int cpu) override;
+  bool wants_detail() const override { return wants_detail_.load(std::memory_order_relaxed); }
   void close();                    // nothing more will come
   std::int64_t waited_ns() const;  // total time spent waiting for room
 
@@ -60,6 +62,9 @@ class EventQueue final : public EventSink {
   std::uint64_t refused() const;  // number of calls in this stall
   std::uint64_t resume();         // ends the stall; returns refused()
 
+  // Writer thread: no call has a row for a while (--schedule, --window), so the tracing thread need not take stacks.
+  void want_detail(bool wanted) { wants_detail_.store(wanted, std::memory_order_relaxed); }
+
   // Any thread.
   bool closed() const;
   std::uint64_t handed_over() const;  // calls that were put in, including refused and discarded calls
@@ -74,6 +79,7 @@ class EventQueue final : public EventSink {
   void start_discarding();
 
   const Limits limits_;
+  std::atomic<bool> wants_detail_ = true;
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable filled_, emptied_;
   Batch batch_;

@@ -17,6 +17,7 @@ inline constexpr std::array<std::string_view, 5> kLocalRankVariables{
     "LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"};
 inline constexpr std::array<std::string_view, 5> kWorldSizeVariables{"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
                                                                      "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
+inline constexpr std::array<std::string_view, 2> kGroupRankVariables{"GROUP_RANK", "SLURM_NODEID"};
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

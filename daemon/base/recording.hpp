@@ -31,6 +31,27 @@ struct StepRule {
   std::uint64_t every = 1;  // only every Nth of these calls
 };
 
+// --schedule, --window, --trigger: when rows of calls are stored. Sums are kept at all times.
+struct DetailRule {
+  enum class By : std::uint8_t {
+    Always,
+    Steps,    // in chosen steps of the program
+    Time,     // in the first part of each period
+    Trigger,  // around moments of trouble
+  };
+  By by = By::Always;
+  std::string text;  // the option, for the recording to tell
+  // Steps, as PyTorch's profiler counts them. A cycle is wait, warmup, active; repeat 0: cycles go on to the end.
+  std::uint64_t skip = 0, wait = 0, warmup = 0, active = 0, repeat = 0;
+  std::int64_t period_ns = 0, detail_ns = 0;  // Time
+  // Trigger: rows from so long before to so long after it are kept. A condition that is 0 or false is none.
+  std::int64_t keep_ns = 30'000'000'000;
+  bool on_error = false, on_mark = false;
+  double slow_step = 0;      // times the median of the steps before
+  std::uint64_t memory = 0;  // bytes of GPU memory in use, above which it fires
+  int signal = 0;            // that the program receives
+};
+
 // Begins the reason of a Drop: the results of so many calls are missing, but not the calls. The cause follows.
 inline constexpr std::string_view kReturnsNotSeen = "results of calls (the calls themselves are recorded): ";
 // The reason of a Drop: stacks are missing, but not calls.

@@ -57,6 +57,7 @@ class Service final : public ipc::Handler {  // one table of sessions, and the c
   Result<ipc::Json> stop(const Call& call);
   Result<ipc::Json> pause(const Call& call);
   Result<ipc::Json> resume(const Call& call);
+  Result<ipc::Json> mark(const Call& call);
   Result<ipc::Json> tail(const Call& call);
   Result<ipc::Json> prune(const Call& call);
   Result<ipc::Json> check(const Call& call);

@@ -53,6 +53,7 @@ const std::vector<Service::Method>& Service::methods() {
       {"stop", &Service::stop},
       {"pause", &Service::pause},
       {"resume", &Service::resume},
+      {"mark", &Service::mark},
       {"tail", &Service::tail},
       {"prune", &Service::prune},
       {"check", &Service::check},
@@ -202,6 +203,14 @@ Result<Json> Service::resume(const Call& call) {
   (*session)->resume();
   if ((*session)->record().state == State::Recording) return to_json((*session)->record());
   return fail(fmt::format("session {} cannot be resumed", (*session)->record().id),
+              fmt::format("it is {}", state_word((*session)->record().state)), {}, EAGAIN);
+}
+
+Result<Json> Service::mark(const Call& call) {
+  const auto session = running_session(call);
+  if (!session) return tl::unexpected(session.error());
+  if ((*session)->mark()) return to_json((*session)->record());
+  return fail(fmt::format("session {} cannot be marked", (*session)->record().id),
               fmt::format("it is {}", state_word((*session)->record().state)), {}, EAGAIN);
 }
 

@@ -92,6 +92,8 @@ void Session::resume() {
   changed_(*this, "resumed");
 }
 
+bool Session::mark() { return record_.state == State::Recording && order("mark"); }
+
 void Session::stop() {
   if (std::exchange(stop_asked_, true)) return;
   record_.state = State::Stopping;

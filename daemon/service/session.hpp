@@ -25,6 +25,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void start();
   void pause();
   void resume();
+  bool mark();  // false: the worker cannot be told
   void stop();  // asks; if that does not help in time, with a signal, in the end with SIGKILL: the program lives on
   void abandon(const std::string& why);  // what was attached to is not what was meant: no recording is left of it
 

@@ -123,6 +123,12 @@ void CallWatch::know_prices(const BudgetPrices& prices, std::int64_t run_ns) {
 }
 
 // The price of stops is that of the program's own, if enough of them were measured.
+void CallWatch::follow_detail() {
+  const bool rests = !sink_.wants_detail();
+  stacks_.policy().rest(rests);
+  taps_.sum_all(rests);
+}
+
 void CallWatch::hold_budget() {
   constexpr std::uint64_t kEnough = 20;
   if (!is_on()) return;

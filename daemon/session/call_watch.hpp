@@ -57,6 +57,8 @@ class CallWatch {
   // --budget: what calls cost on this machine, without that of stops of the program itself.
   void know_prices(const BudgetPrices& prices, std::int64_t run_ns);
   void hold_budget();
+  // --schedule, --window: while no call has a row, tapped calls are summed, and stacks are not taken.
+  void follow_detail();
   // Tapped functions stop no thread. The tracer then leaves the program's CPU.
   void leave_cpu_if_quiet(std::int64_t now) {
     if (follower_.rest_if_quiet(now)) sink_.keeps_to(-1);

@@ -32,6 +32,7 @@ LeafCalls::LeafCalls(const Parts& parts)
       sites_(parts.books.sites),
       effects_(parts.effects),
       kernels_(parts.kernels),
+      usual_(parts.summed),
       summed_(parts.summed) {}
 
 // A function that sets the device of its thread takes the long way, and so do all functions of HSA.

@@ -34,6 +34,10 @@ class LeafCalls {
 
   // Before the records of a time: what is remembered of call sites may be out of date.
   void begin() { ++round_; }
+  // Only sums are kept for a while, of all calls.
+  void sum_all(bool on) {
+    if (usual_ != SummedCalls::Never) summed_ = on ? SummedCalls::All : usual_;
+  }
   // Records the call of these two records if it is such a call. False: nothing was done.
   bool take(Thread& thread, TapThread& ring, const tap::Record& entry, const tap::Record& exit,
             const tap::TscClock& clock);
@@ -98,7 +102,8 @@ class LeafCalls {
   CallSites& sites_;
   CallEffects& effects_;
   CalledKernels& kernels_;
-  const SummedCalls summed_;
+  const SummedCalls usual_;
+  SummedCalls summed_;
   std::vector<Known> known_{kKnown};
   std::vector<RecentLane> recent_{std::size_t{1} << kRecentBits};
   std::unordered_map<FunctionId, std::optional<probes::SummedWords>> summed_words_;

@@ -99,9 +99,10 @@ void Session::on_signal(const Stop& stop) {
 
 void Session::deliver(const Stop& stop) {
   if (Thread* const thread = roster_.thread(stop.tid)) {
-    if (is_reported(stop.signal)) roster_.note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
+    const bool is_told = is_reported(stop.signal) || stop.signal == options_.trigger_signal;
+    if (is_told) roster_.note(*thread, "signal", stop.signal, ::strsignal(stop.signal));
     calls_.show_own_address(*thread);
-    if (is_reported(stop.signal)) calls_.engines().drain();
+    if (is_told) calls_.engines().drain();
     lookouts_.black_box().signalled(*thread, stop.signal);
     if (stop.signal == SIGCHLD) population_.untraced().child_ended(*thread);
   }
@@ -156,6 +157,7 @@ std::vector<Session::Duty> Session::duties(std::int64_t budget_window) {
   constexpr std::int64_t kAlways = 0, kOften = 100'000'000, kSeldom = 1'000'000'000;
   return {
       {kAlways, [](Session& s) { s.calls_.leave_cpu_if_quiet(s.clock_.now()); }},
+      {kAlways, [](Session& s) { s.calls_.follow_detail(); }},
       {kOften, [](Session& s) { s.calls_.taps().count(); }},
       {kOften, [](Session& s) { s.give_up_children(); }},
       {kOften, [](Session& s) { s.lookouts_.look_after_sites(s.seizing_.arrival().hold_clock()); }},

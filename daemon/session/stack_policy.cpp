@@ -78,13 +78,13 @@ bool StackPolicy::is_first(FunctionId function, CallSiteId caller) {
   return seen_.insert(std::uint64_t{function.value()} << 32 | caller.value()).second;
 }
 
-bool StackPolicy::wants_every(const probes::Probe& probe) const {
+bool StackPolicy::takes_every(const probes::Probe& probe) const {
   return wants_entries_ && (choice_.all || (choice_.allocations && is_allocation(probe)));
 }
 
 // Each is asked, so that a call counts for all of them.
 bool StackPolicy::decide(const probes::Probe& probe, FunctionId function, CallSiteId caller) {
-  bool wanted = wants_every(probe);
+  bool wanted = takes_every(probe);
   if (choice_.every > 0 && ++since_sample_ >= choice_.every) {
     since_sample_ = 0;
     wanted = true;

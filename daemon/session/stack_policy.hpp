@@ -41,10 +41,14 @@ class StackPolicy {
 
   // At the entry of a call; counts it.
   bool wants(const probes::Probe& probe, FunctionId function, CallSiteId caller) {
-    return wants_entries_ && decide(probe, function, caller);
+    return wants_entries_ && !rests_ && decide(probe, function, caller);
   }
   // For every caller: the answer is known before the caller is looked up.
-  bool wants_every(const probes::Probe& probe) const;
+  bool wants_every(const probes::Probe& probe) const { return !rests_ && takes_every(probe); }
+  // The same, if stacks are taken only at times.
+  bool takes_every(const probes::Probe& probe) const;
+  // Calls have no rows for a while: only failures have stacks.
+  void rest(bool on) { rests_ = on; }
   bool wants_failed() const { return choice_.at_failure(); }
   const StackChoice& choice() const { return choice_; }
 
@@ -54,6 +58,7 @@ class StackPolicy {
 
   StackChoice choice_;
   bool wants_entries_;
+  bool rests_ = false;
   std::uint32_t since_sample_ = 0;
   std::unordered_set<std::uint64_t> seen_;  // function and caller
 };

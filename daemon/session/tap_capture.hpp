@@ -72,6 +72,7 @@ class TapCapture final : public Capture {
   Result<void> place(Inferior& inferior, RemoteAddr function, Tid stopped);
 
   // Sends the calls that gates have counted since the last time.
+  void sum_all(bool on) { records_.sum_all(on); }
   void count() { gates_.count(records_.is_recording()); }
   // Calls of the tapped function of `cell` get no rows if `sums_only`, and go through a gate with this mask.
   Result<void> let_through(Inferior& inferior, TapArea::Cell& cell, bool sums_only, std::uint32_t mask);

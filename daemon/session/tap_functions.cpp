@@ -20,7 +20,7 @@ std::string TapCapture::why_not(const Entry& entry) const {
   if (!records_.has_clock()) return no_clock_;
   if (entry.what != Entry::What::Function) return "it is no function of a recording";
   if (const char* const why = why_not_tappable(entry.needs, *entry.probe)) return why;
-  return stacks_.policy().wants_every(*entry.probe) ? "--stacks takes stacks of its calls" : "";
+  return stacks_.policy().takes_every(*entry.probe) ? "--stacks takes stacks of its calls" : "";
 }
 
 // A function that cannot be tapped keeps its breakpoint.

@@ -50,6 +50,8 @@ class TapRecords {
   bool is_idle() const;
   // The most bytes that were read from one ring, since last asked.
   std::uint64_t take_most_read();
+  // Only sums are kept for a while, of all calls without calls inside.
+  void sum_all(bool on) { leaves_.sum_all(on); }
   // Without it, only calls whose effects matter are followed.
   void set_recording(bool on) { recording_ = on; }
   bool is_recording() const { return recording_; }

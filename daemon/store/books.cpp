@@ -9,8 +9,9 @@ constexpr char kBucketSums[] =
 
 }  // namespace
 
-Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, StepRule step)
-    : bucket_rows("mem_bucket_", 7, kBucketSums),
+Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, StepRule step, DetailRule rule)
+    : detail(std::move(rule)),
+      bucket_rows("mem_bucket_", 7, kBucketSums),
       directory(db, failure, session),
       rollups(db, failure),
       codes(db, failure),
@@ -31,7 +32,7 @@ Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter 
       callers(db, failure, directory.libraries()),
       postmortems(db, failure, directory, memory, session),
       uses(db, failure),
-      steps(db, failure, std::move(step), memory),
+      steps(db, failure, std::move(step), memory, detail),
       ranges(db, failure, steps),
       idle(db, failure),
       waits(db, failure),
@@ -67,7 +68,8 @@ void Books::flush_sums() {
 }
 
 void Books::set_keep(const Keep& wanted) {
-  keep = wanted;
+  keep = allowed = wanted;
+  keep.calls = keep.calls && detail.wants_rows();
   memory.keep_rows(keep.allocs);
   ranges.keep_rows(keep.calls);
   gpu.keep_rows(keep.calls);

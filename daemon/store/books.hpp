@@ -9,6 +9,7 @@
 #include "store/caller_book.hpp"
 #include "store/code_book.hpp"
 #include "store/copy_book.hpp"
+#include "store/detail_window.hpp"
 #include "store/device_book.hpp"
 #include "store/directory.hpp"
 #include "store/error_book.hpp"
@@ -35,16 +36,18 @@
 namespace fade::store {
 
 struct Books {  // the state of one recording: a field is the writer of its own tables
-  Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, StepRule step);
+  Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, StepRule step, DetailRule rule);
 
   std::array<BatchTable*, 5> batch_tables() { return {&call_rows, &copy_rows, &alloc_rows, &bucket_rows, &gpu_rows}; }
   // Inserts the rows that wait; drops them after a failure.
   void flush_rows(Failure& failure);
   // Writes the sums of all books; rows of batch tables that this makes still wait.
   void flush_sums();
+  // `wanted`: as the size limit allows. Times without detail have no rows of calls besides.
   void set_keep(const Keep& wanted);
 
-  Keep keep;
+  Keep keep, allowed;
+  DetailWindow detail;
   BatchTable call_rows{"call_", 9}, copy_rows{"copy_", 7}, alloc_rows{"alloc_", 11}, bucket_rows,
       gpu_rows{"gpu_work_", 12};
   Directory directory;

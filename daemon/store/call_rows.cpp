@@ -15,7 +15,7 @@ CallRows::CallRows(sqlite::Db& db, Failure& failure, Books& books, Detail detail
       arguments_as_text_(db, failure, "INSERT OR REPLACE INTO arg_ VALUES (?,?)") {}
 
 void CallRows::write(const RecordedCall& call) {
-  left_out_ += !books_.keep.calls && detail_ != Detail::Stats;
+  left_out_ += !books_.allowed.calls && detail_ != Detail::Stats;
   if (call.result != 0) note_result(call);
   if (books_.keep.calls && call.wanted) write_row(call);
 }

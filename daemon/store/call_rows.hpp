@@ -19,7 +19,7 @@ class CallRows {
   }
 
   // False: no call has a row.
-  bool are_wanted() const { return detail_ != Detail::Stats; }
+  bool are_wanted() const { return detail_ != Detail::Stats && books_.detail.wants_rows(); }
   std::uint64_t written() const { return written_; }
   std::uint64_t left_out() const { return left_out_; }  // calls that got no row because of Keep
   void leave_out() { ++left_out_; }

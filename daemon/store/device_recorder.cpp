@@ -12,7 +12,7 @@ DeviceRecorder::DeviceRecorder(sqlite::Db& db, Failure& failure, Books& books, M
       thread_device_(db, failure, "INSERT OR REPLACE INTO thread_device_ VALUES (?,?,?)") {}
 
 void DeviceRecorder::thread_has(ThreadRow thread, CallRow call, std::int32_t device) {
-  if (books_.keep.calls) thread_device_(thread, call, device);
+  if (books_.allowed.calls) thread_device_(thread, call, device);
 }
 
 void DeviceRecorder::set_device(const RecordedCall& call) {

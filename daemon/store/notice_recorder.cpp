@@ -36,6 +36,13 @@ void NoticeRecorder::note(std::int64_t at, std::int64_t value, std::string_view 
   lifecycle_(session_, at, std::nullopt, std::nullopt, "note", value, detail);
 }
 
+// value: 1 if rows are stored from then on.
+void NoticeRecorder::detail(const DetailWindow::Change& change) {
+  using What = DetailWindow::Change::What;
+  const char* const kind = change.what == What::Trigger ? "trigger" : "detail";
+  lifecycle_(session_, change.at, std::nullopt, std::nullopt, kind, change.what == What::Rows, change.why);
+}
+
 // ---------------------------------------------------------------- processes and threads
 
 void NoticeRecorder::on(const ProcessStarted& n) {
@@ -142,6 +149,8 @@ void NoticeRecorder::on(const CpuUsed& n) {
 }
 
 void NoticeRecorder::on(const Lifecycle& n) {
+  if (n.kind == "signal") books_.detail.signalled(n.value, n.at);
+  if (n.kind == "mark") books_.detail.marked(n.detail, n.at);
   lifecycle_(session_, n.at, unless(books_.directory.process_row(n.process), 0),
              unless(books_.directory.thread_row(n.thread), 0), n.kind, n.value, unless_empty(n.detail));
 }

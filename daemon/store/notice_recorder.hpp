@@ -18,6 +18,7 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   // `last_call`: row of the last call before it, 0: none.
   void record(const Notice& notice, CallRow last_call);
   // A row of `lifecycle` that the storing side itself writes.
+  void detail(const DetailWindow::Change& change);
   void note(std::int64_t at, std::int64_t value, std::string_view detail);
   // Calls that were left out, for a reason that the storing side itself found.
   void drop(std::int64_t at, std::uint64_t calls, std::string_view reason) { drop_(session_, at, 0, calls, reason); }

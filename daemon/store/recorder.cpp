@@ -11,7 +11,9 @@ namespace {
 constexpr std::size_t kTop = 5;
 constexpr std::size_t kLookAfter = 512;              // calls and notices
 constexpr std::size_t kLookAfterPayload = 64 << 10;  // bytes of the batch
-constexpr std::string_view kUserApi = "user";        // a program's own function allocates for itself
+constexpr std::string_view kLateCalls =
+    "calls at the begin of times of detail have no rows: fade was behind, and more warmup steps help";
+constexpr std::string_view kUserApi = "user";  // a program's own function allocates for itself
 
 bool allocates(const probes::Probe& probe) {
   return probe.kind == probes::Kind::Alloc || probe.kind == probes::Kind::HostAlloc;
@@ -33,15 +35,17 @@ bool adds_rows(const Notice& notice) {
 
 }  // namespace
 
-Recorder::Recorder(sqlite::Db& db, SessionRow session, Detail detail, KernelFilter filter, StepRule step)
+Recorder::Recorder(sqlite::Db& db, SessionRow session, Detail detail, KernelFilter filter, StepRule step,
+                   DetailRule rule)
     : session_(session),
-      books_(db, failure_, session, std::move(filter), std::move(step)),
+      books_(db, failure_, session, std::move(filter), std::move(step), std::move(rule)),
       lanes_(books_),
       families_(db, failure_, books_),
       rows_(db, failure_, books_, detail),
       notices_(db, failure_, session, books_, lanes_, families_.devices),
       last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1") {
   keep({detail != Detail::Stats, detail != Detail::Stats, true});
+  if (books_.detail.has_triggers()) ring_.emplace(db, failure_);
 }
 
 void Recorder::keep(Keep keep) {
@@ -92,6 +96,7 @@ void Recorder::apply(const Batch& batch, const Look& look) {
 
 void Recorder::call(const CallRecord& record, std::span<const std::byte> payload) {
   ++tally_.applied;
+  follow_detail(record.exit_ns);
   Lane* lane = books_.keep.sums ? lanes_.of(record) : nullptr;
   if (!lane) {
     ++tally_.dropped;
@@ -138,6 +143,7 @@ void Recorder::record(RecordedCall& call, Lane& lane) {
   const std::int64_t self = sum_up(call, lane);
   families_.record(call, lanes_.told());
   families_.gpu.ended(call);
+  if (books_.detail.has_triggers()) look_for_trigger(call);
   if (families_.memory.waits_for_outer() && call.function.probe->api != kUserApi) families_.memory.outer_call(call);
   if (call.launched > 0) books_.copies.launch(call.process, call.launched);
   if (!call.function.is_marker && call.function.hsa == probes::HsaCall::None) follow_work(call, lane, self);
@@ -209,12 +215,37 @@ void Recorder::follow_work(const RecordedCall& call, const Lane& lane, std::int6
   if (function.separates_steps && call.returned) books_.steps.separated(step, function.probe->symbol);
 }
 
+// ---------------------------------------------------------------- times of detail
+
+void Recorder::follow_detail(std::int64_t at) {
+  DetailWindow& detail = books_.detail;
+  detail.passed(at);
+  if (!detail.has_changes()) return;
+  for (const DetailWindow::Change& change : detail.take_changes()) notices_.detail(change);
+  keep(books_.allowed);
+}
+
+void Recorder::look_for_trigger(const RecordedCall& call) {
+  if (call.is_failure) books_.detail.failed(call.function.row, call.view.probe.symbol, call.result, call.end);
+  if (!allocates(call.view.probe) || !call.succeeded()) return;
+  books_.detail.in_use(books_.memory.sums().in_use().bytes, call.end);
+}
+
+// Waiting rows get their ids when they are inserted.
+void Recorder::forget_rows() {
+  books_.flush_rows(failure_);
+  ring_->mark(last_ns());
+  ring_->forget(books_.detail.forgettable(last_ns()));
+}
+
 // ---------------------------------------------------------------- sums and ends
 
 // When the last thing happened that was recorded.
 std::int64_t Recorder::last_ns() const { return std::max(tally_.last_ns, notices_.last_ns()); }
 
 void Recorder::flush_sums() {
+  follow_detail(last_ns());
+  if (ring_) forget_rows();
   lanes_.sums_written();
   books_.flush_sums();
   last_call_(session_, tally_.last_id);
@@ -233,6 +264,7 @@ void Recorder::set_room(Room room) {
 }
 
 void Recorder::finish() {
+  books_.detail.finish(last_ns());
   books_.ranges.end_recording(last_ns());
   books_.steps.finish(session_, last_ns());
   books_.idle.end_recording(last_ns());
@@ -240,6 +272,7 @@ void Recorder::finish() {
   if (const std::uint64_t n = books_.memory.without_row(); n > 0)
     notices_.note(last_ns(), static_cast<std::int64_t>(n),
                   "size limit reached: allocations that were never freed have no rows");
+  if (late_ > 0) notices_.note(last_ns(), static_cast<std::int64_t>(late_), kLateCalls);
   books_.gpu.end_recording();
   books_.codes.finish();
   books_.flush_rows(failure_);

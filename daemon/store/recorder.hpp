@@ -15,13 +15,15 @@
 #include "store/lane_cache.hpp"
 #include "store/notice_recorder.hpp"
 #include "store/recorded_call.hpp"
+#include "store/row_ring.hpp"
 #include "store/totals.hpp"
 
 namespace fade::store {
 
 class Recorder {
  public:
-  Recorder(sqlite::Db& db, SessionRow session, Detail detail, KernelFilter filter, StepRule step = {});
+  Recorder(sqlite::Db& db, SessionRow session, Detail detail, KernelFilter filter, StepRule step = {},
+           DetailRule rule = {});
 
   // `look` is called with nothing waiting to be inserted, each time so many calls or bytes were; it may flush_sums()
   // and keep() less.
@@ -37,6 +39,8 @@ class Recorder {
 
   FrameNamer& names() { return books_.names; }  // of frames; finish() names the remaining ones
 
+  // No call has a row for a while yet (DetailWindow). `now`: session time.
+  bool is_quiet(std::int64_t now) const { return books_.detail.is_quiet(now); }
   void keep(Keep keep);
   void fail(const Error& error) { failure_.note(error); }                 // no data are written from now on
   std::uint64_t rows_left_out() const { return rows_.left_out(); }        // calls that got no row because of keep()
@@ -84,6 +88,7 @@ class Recorder {
   void summed(std::span<const SummedCall> calls, const CallView& first, Lane& lane);
   std::uint64_t record_family(std::span<const SummedCall> calls, CallId id, const CallView& like, const Lane& lane);
   void end_summed(std::span<const SummedCall> calls, const CallRecord& first, const Lane& lane);
+  CallRecord without_row(CallRecord record);
   std::size_t in_same_second(std::span<const SummedCall> calls);
   bool is_sum_enough(const Lane& lane, const CallRecord& record) const;
   void call(const CallRecord& record, std::span<const std::byte> payload);
@@ -93,6 +98,9 @@ class Recorder {
   Rollups::Net add_time(const RecordedCall& call, Lane& lane);
   void follow_work(const RecordedCall& call, const Lane& lane, std::int64_t self);
   void write_unknown();
+  void follow_detail(std::int64_t at);
+  void look_for_trigger(const RecordedCall& call);
+  void forget_rows();
 
   const SessionRow session_;
   Failure failure_;
@@ -101,10 +109,12 @@ class Recorder {
   FamilyRecorders families_;
   CallRows rows_;
   NoticeRecorder notices_;
+  std::optional<RowRing> ring_;  // with --trigger
   Write last_call_;
 
   Second second_;  // of the calls that come now
   Tally tally_;
+  std::uint64_t late_ = 0;  // calls that came as sums in times of detail
 };
 
 }  // namespace fade::store

@@ -13,19 +13,29 @@ bool Recorder::is_sum_enough(const Lane& lane, const CallRecord& record) const {
          (!rows_.are_wanted() || (record.flags & kSumsOnly) != 0);
 }
 
+// The tracing thread learns of times of detail a little late. A call without a record lacks arguments, so it has no
+// row.
+CallRecord Recorder::without_row(CallRecord record) {
+  if (!books_.detail.is_on() || !rows_.are_wanted()) return record;
+  late_ += (record.flags & kSumsOnly) == 0;
+  record.flags |= kSumsOnly;
+  return record;
+}
+
 // Calls of one lane are recorded together.
 void Recorder::summed(const CallBatch& batch, const SummedRun& run) {
   const auto calls = batch.calls_of(run);
   for (std::uint32_t i = 0, n = 0; i < run.size; i += n) {
     for (n = 1; i + n < run.size && calls[i + n].lane == calls[i].lane;) ++n;
     const CallRecord first = batch.record_of(run, i);
+    follow_detail(first.exit_ns);
     Lane* const lane = books_.keep.sums ? lanes_.of(first) : nullptr;
     const std::span<const std::byte> payload = batch.payload_of(run, i);
     if (lane && is_sum_enough(*lane, first)) {
       const FunctionEntry& function = *lane->function;
       summed(calls.subspan(i, n), {*function.probe, first, payload, function.library_major}, *lane);
     } else {
-      for (std::uint32_t k = i; k < i + n; ++k) call(batch.record_of(run, k), payload);
+      for (std::uint32_t k = i; k < i + n; ++k) call(without_row(batch.record_of(run, k)), payload);
     }
   }
 }

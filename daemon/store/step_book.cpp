@@ -11,9 +11,10 @@ constexpr std::size_t kMostFunctions = 2'000;  // of one step that are told apar
 
 }  // namespace
 
-StepBook::StepBook(sqlite::Db& db, Failure& failure, StepRule rule, const MemoryLedger& memory)
+StepBook::StepBook(sqlite::Db& db, Failure& failure, StepRule rule, const MemoryLedger& memory, DetailWindow& detail)
     : rule_(std::move(rule)),
       memory_(memory),
+      detail_(detail),
       last_id_(last_row<StepRow>(db, "step_")),
       step_(db, failure, "INSERT INTO step_ VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
       stat_(db, failure, "INSERT OR REPLACE INTO step_stat_ VALUES (?,?,?,?,?)"),
@@ -42,6 +43,7 @@ void StepBook::open(RangeRow range, Where where, const std::string& name, CallRo
   step.at = at;
   step.live = memory_.sums().live_bytes(ids_[where.process]);
   open_in_[where.process].push_back(where.thread);
+  detail_.step_opened(where.thread, step.index, at);
   if (range != 0) by_range_[range] = where.thread;
 }
 
@@ -62,6 +64,7 @@ void StepBook::close(Series& series, const End& end) {
   std::erase(open_in_[step.where.process], step.where.thread);
   by_range_.erase(step.range);
   series.is_open = false;
+  detail_.step_closed(step.where.thread, step.index, end.at, end.at - step.at);
 }
 
 void StepBook::write(const Step& step, const End& end, std::int64_t growth) {
@@ -127,6 +130,7 @@ void StepBook::thread_ended(ThreadRow thread, std::int64_t at) {
   if (series.is_open && series.step.range != 0) close(series, {0, at, false});
   if (series.is_open) std::erase(open_in_[series.process], thread);
   series_.erase(found);
+  detail_.thread_ended(thread, at);
 }
 
 void StepBook::process_ended(ProcessRow process, std::int64_t at) {

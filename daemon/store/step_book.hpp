@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/recording.hpp"
+#include "store/detail_window.hpp"
 #include "store/memory_ledger.hpp"
 #include "store/rollups.hpp"
 #include "store/write.hpp"
@@ -43,7 +44,7 @@ class StepBook {
     bool complete = false;
   };
 
-  StepBook(sqlite::Db& db, Failure& failure, StepRule rule, const MemoryLedger& memory);
+  StepBook(sqlite::Db& db, Failure& failure, StepRule rule, const MemoryLedger& memory, DetailWindow& detail);
 
   bool has_rule() const { return rule_.by != StepRule::By::None; }  // else there are no steps
   bool begins_with_range(const std::string& name) const;
@@ -102,6 +103,7 @@ class StepBook {
 
   const StepRule rule_;
   const MemoryLedger& memory_;
+  DetailWindow& detail_;
   std::unordered_map<ThreadRow, Series> series_;                    // by thread
   std::unordered_map<ProcessRow, std::vector<ThreadRow>> open_in_;  // process -> threads with an open step
   std::unordered_map<RangeRow, ThreadRow> by_range_;                // -> thread

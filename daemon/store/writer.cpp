@@ -114,7 +114,8 @@ Result<void> Writer::Impl::prepare(KernelFilter filter) {
   if (auto written = write_coverage(db, row_, session_.coverage); !written) return written;
   if (!session_.kfd.root.empty())
     if (auto written = write_topology(db, row_, session_.kfd); !written) return written;
-  recorder_ = std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter), options_.step);
+  recorder_ =
+      std::make_unique<Recorder>(db, row_, options_.detail, std::move(filter), options_.step, options_.detail_rule);
   if (recorder_->failure()) return tl::unexpected(*recorder_->failure());
   recorder_->names().look_for_debug_files_in(options_.debug_root);
   if (auto counted = pages_.prepare(); !counted) return counted;
@@ -147,6 +148,7 @@ void Writer::Impl::run() {
     if (!gave_up_) store(batch, since);
     for (BatchReader* reader : options_.readers) reader->read(batch);
     if (!gave_up_ && batch.empty()) name_frames();
+    queue_.want_detail(!recorder_->is_quiet(session_.clock.now()));
     tell();
   }
   close_session();

@@ -26,6 +26,7 @@ struct WriterOptions {
   std::vector<std::string> kernel_include, kernel_exclude;  // regular expressions
   std::string debug_root = "/usr/lib/debug";                // where separate debug files lie, for the names of frames
   StepRule step;
+  DetailRule detail_rule;
   std::vector<BatchReader*> readers;  // they read the recorded batches, and outlive the writer
 };
 

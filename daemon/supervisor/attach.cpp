@@ -91,6 +91,7 @@ bool Attachment::is_asked_to_leave() {
   using Wish = AttachObserver::Wish;
   const Wish wish = observer_.wish();
   if (wish == Wish::Pause || wish == Wish::Resume) recording_.pause(wish == Wish::Pause);
+  if (wish == Wish::Mark) recording_.mark();
   return wish == Wish::Detach;
 }
 

@@ -36,7 +36,7 @@ struct LiveNumbers {
 // Called on the tracing thread; must return soon: a stopped thread may wait.
 class AttachObserver {
  public:
-  enum class Wish { GoOn, Pause, Resume, Detach };
+  enum class Wish { GoOn, Pause, Resume, Mark, Detach };
   virtual ~AttachObserver() = default;
   virtual void attached(const Attached&) {}
   virtual void tick(const LiveNumbers&) {}

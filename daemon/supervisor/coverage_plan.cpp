@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <unordered_set>
 
@@ -27,6 +28,12 @@ std::string quoted(const std::string& word) {
 
 using Filters = std::vector<Coverage::Filter>;
 
+// Filters that leave no call out of the counts.
+bool is_only_detail(std::string_view kind) {
+  constexpr std::string_view kKinds[] = {"events", "detail", "schedule", "window", "trigger"};
+  return std::ranges::find(kKinds, kind) != std::end(kKinds);
+}
+
 void add_each(Filters& to, const char* kind, const std::vector<std::string>& values) {
   for (const std::string& value : values) to.push_back({kind, value});
 }
@@ -43,6 +50,9 @@ Filters filters_of(const RecordingOptions& o) {
   if (!o.follow) out.push_back({"follow", "no"});
   if (o.delay_ns) out.push_back({"delay", std::to_string(*o.delay_ns)});
   if (o.duration_ns) out.push_back({"duration", std::to_string(*o.duration_ns)});
+  if (!o.schedule.empty()) out.push_back({"schedule", o.schedule});
+  if (!o.window.empty()) out.push_back({"window", o.window});
+  add_each(out, "trigger", o.triggers);
   out.push_back({"detail", kDetails[static_cast<std::size_t>(o.detail)]});
   return out;
 }
@@ -72,7 +82,7 @@ Coverage coverage_of(const RecordingOptions& options, const ChosenProbes& chosen
 
 bool is_filtered(const Coverage& coverage) {
   return std::ranges::any_of(coverage.functions, [](const auto& f) { return !f.why.empty() && f.why != "hot"; }) ||
-         std::ranges::any_of(coverage.filters, [](const auto& f) { return f.kind != "events" && f.kind != "detail"; });
+         std::ranges::any_of(coverage.filters, [](const auto& f) { return !is_only_detail(f.kind); });
 }
 
 }  // namespace fade

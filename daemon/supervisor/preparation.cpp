@@ -1,5 +1,6 @@
 #include "supervisor/preparation.hpp"
 #include "supervisor/budget.hpp"
+#include "supervisor/detail_rule.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -95,6 +96,9 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   SessionOptions out{.follow = options.follow, .hang_ns = options.hang_ns.value_or(0)};
   const auto step = parse_step(options.step);
   if (!step) return tl::unexpected(step.error());
+  const auto detail = parse_detail_rule(options);
+  if (!detail) return tl::unexpected(detail.error());
+  out.trigger_signal = detail->signal;
   const auto budget = parse_budget(options.budget);
   if (!budget) return tl::unexpected(budget.error());
   out.budget = *budget;

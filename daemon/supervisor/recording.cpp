@@ -9,6 +9,7 @@
 #include "base/own_memory.hpp"
 #include "supervisor/call_cost.hpp"
 #include "supervisor/coverage_plan.hpp"
+#include "supervisor/detail_rule.hpp"
 #include "supervisor/kfd_topology.hpp"
 #include "supervisor/output_name.hpp"
 #include "supervisor/step_rule.hpp"
@@ -29,6 +30,8 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
   std::error_code ignored;
   auto step = parse_step(options_.step);
   if (!step) return tl::unexpected(std::move(step.error()));
+  auto detail_rule = parse_detail_rule(options_);
+  if (!detail_rule) return tl::unexpected(std::move(detail_rule.error()));
   const std::string folder = std::filesystem::current_path(ignored).string();
   using live::Announcer;
   announcer_ = std::make_unique<Announcer>(
@@ -46,6 +49,7 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
                                      .kernel_include = options_.kernel_include,
                                      .kernel_exclude = options_.kernel_exclude,
                                      .step = std::move(*step),
+                                     .detail_rule = std::move(*detail_rule),
                                      .readers = std::move(readers)},
                                     {.kind = std::move(kind),
                                      .cwd = folder,
@@ -81,6 +85,10 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
   if (options_.delay_ns) session.set_recording(recording_ = false);
+}
+
+void Recording::mark() {
+  queue_.notice(Lifecycle{.at = clock_.now(), .kind = "mark", .detail = "fadectl mark"});
 }
 
 // --delay and --duration: events outside of the window are not recorded.

@@ -34,6 +34,7 @@ class Recording {
   void begin(Session& session, const Tracer& tracer);     // before its first stop
   void now_and_then(Session& session, std::int64_t now);  // after every stop or tick
   void pause(bool on) { paused_ = on; }                   // while paused nothing is recorded; rules go on being applied
+  void mark();                                            // a row of lifecycle, and a trigger (--trigger mark)
   bool runs_short() const { return runs_short_; }         // of memory, which has been said: time to let go
   bool window_is_over(std::int64_t now) const {
     return options_.duration_ns && now >= options_.delay_ns.value_or(0) + *options_.duration_ns;

@@ -39,6 +39,11 @@ struct RecordingOptions {          // one command line: a field is the value of 
   std::string child_filter;  // --exe REGEX: record only processes with a matching executable path; empty: all
   std::vector<std::string> only_ranks;  // --only-rank: of processes that have RANK in their environment, only these
   std::string step;                     // --step WHAT: the definition of a step of the program; empty: none
+  // At most one of these three: when rows of calls are stored. Empty: at all times.
+  std::string schedule;                               // --schedule: in chosen steps
+  std::string window;                                 // --window PERIOD/DETAIL: by time
+  std::vector<std::string> triggers;                  // --trigger: around moments of trouble
+  std::optional<std::int64_t> keep_ns;                // --keep: so long before and after a trigger
   std::optional<std::int64_t> delay_ns, duration_ns;  // window of recording
   std::optional<std::int64_t>
       hang_ns;  // a process in which a call runs, and none begins or ends for so long, is looked at

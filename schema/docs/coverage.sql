@@ -6,12 +6,20 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('narrowings', 'process_id', 'integer', '', 'process; NULL: processes that have no row'),
 ('narrowings', 'pid', 'integer', '', 'process id'),
 ('narrowings', 'word', 'text', '',
- 'attach, delay, window, unclean, exe, rank, follow, unwatched, vanished, size limit, return sites or drops'),
+ 'attach, delay, window, unclean, exe, rank, follow, unwatched, vanished, size limit, return sites, drops, or sums: '
+ || 'rows at chosen times only (view detail_times)'),
 ('narrowings', 'start', 'integer', 'ns', 'from when something is missing; NULL: not known'),
 ('narrowings', 'end', 'integer', 'ns', 'until when; NULL: to the end'),
 ('narrowings', 'rank', 'integer', '',
  '3: everything is missing, 2: calls or their results, 1: rows, while counts are complete'),
 ('narrowings', 'why', 'text', '', 'the same as a clause'),
+('detail_times', '', '', '',
+ 'When calls have rows, if the user has chosen times (--schedule, --window, --trigger). Sums are of all times. No row: '
+ || 'no time was chosen, or none came'),
+('detail_times', 'session', 'integer', '', 'session'),
+('detail_times', 'start', 'integer', 'ns', 'rows from then on'),
+('detail_times', 'end', 'integer', 'ns', 'until then; NULL: not known'),
+('detail_times', 'why', 'text', '', 'what began it'),
 ('budgets', '', '', '',
  'When a function was recorded with less detail, so that fade cost the program no more than --budget allows. All its '
  || 'calls are counted'),

@@ -10,6 +10,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('process_ranks', 'local_rank', 'integer', '', 'among those of this machine, NULL if nothing says so'),
 ('process_ranks', 'world_size', 'integer', '', 'how many there are, NULL if nothing says so'),
 ('process_ranks', 'source', 'text', '', 'name of the variable that holds the rank'),
+('process_ranks', 'group_rank', 'integer', '', 'of its node or group of workers, NULL if nothing says so'),
+('process_ranks', 'host', 'text', '', 'name of the machine'),
 ('processes', 'rank', 'integer', '', 'rank in a distributed job (process_ranks), NULL if it has none'),
 ('threads', 'rank', 'integer', '', 'rank of its process (process_ranks), NULL if it has none'),
 ('steps', 'rank', 'integer', '', 'rank of its process (process_ranks), NULL if it has none');

@@ -31,7 +31,9 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
  || '(CLONE_UNTRACED); locked: another process had the database locked; vanished: the program took out breakpoints, '
  || 'and calls are missing; tapped: a function that is called often is recorded without stops from now on; untapped: '
  || 'it was quiet, and has its breakpoint again; not tapped: it is called often, and why it stops at each call; budget: '
- || 'a function is recorded with less or more detail (view budgets); over budget: nothing more can be saved'),
+ || 'a function is recorded with less or more detail (view budgets); over budget: nothing more can be saved; '
+ || 'detail: rows of calls are stored from now on (value 1), or only sums (0; view detail_times); trigger: what asked '
+ || 'for rows; mark: fadectl mark'),
 ('lifecycle', 'value', 'integer', '',
  'depends on kind: child, thread, status, signal, calls not recorded, breakpoints, calls a second ...'),
 ('lifecycle', 'detail', 'text', '', 'depends on kind'),

@@ -1,7 +1,7 @@
 -- What was watched, and what was not.
 
 -- The filters of the session. kind: events, include, exclude, kernel-include, kernel-exclude, exe, rank, follow, delay,
--- duration (ns), detail.
+-- duration (ns), schedule, window, trigger, detail.
 CREATE TABLE filter_ (session INTEGER NOT NULL, kind TEXT NOT NULL, value TEXT NOT NULL) STRICT;
 
 -- The functions that fade knows, by API, group and kind. why NULL: watched in each library that has them; else the

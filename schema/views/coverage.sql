@@ -1,5 +1,16 @@
 -- What was watched, and what was not.
 
+-- Times in which calls have rows, where the user has chosen times (--schedule, --window, --trigger). Sums are of all times.
+CREATE VIEW detail_times AS
+WITH change AS (
+  SELECT session, id, ts, value, detail, lead(ts) OVER (PARTITION BY session ORDER BY ts, id) AS until
+  FROM lifecycle_
+  WHERE kind = 'detail')
+SELECT c.session, c.ts AS start, coalesce(c.until, s.end_ns - s.start_ns) AS "end", c.detail AS why
+FROM change c
+JOIN session_ s ON s.id = c.session
+WHERE c.value = 1 AND (c.until IS NULL OR c.until > c.ts);
+
 -- Each limit on the known facts about a process, or (process_id NULL) about the session's processes without a row.
 -- Filters on functions are not included: they are the same for all processes (selection_). rank: the amount of loss: 3
 -- all, 2 calls or their results, 1 rows (counts are kept).
@@ -48,7 +59,16 @@ loss AS MATERIALIZED (
          d.reason, d.reason GLOB 'size limit*' OR d.reason GLOB 'another process*' AS has_time
   -- else it is the time of the report
   FROM drop_ d
-  WHERE d.reason NOT GLOB 'stacks were not kept*')
+  WHERE d.reason NOT GLOB 'stacks were not kept*'),
+summed AS MATERIALIZED (
+  SELECT session, ts, lead(ts) OVER (PARTITION BY session ORDER BY ts, id) AS until, value
+  FROM lifecycle_
+  WHERE kind = 'detail'),
+chosen AS MATERIALIZED (
+  SELECT d.session, d.detail AS rule, count(t.start) AS n, coalesce(sum(t."end" - t.start), 0) AS ns
+  FROM (SELECT session, detail, min(id) FROM lifecycle_ WHERE kind = 'detail' GROUP BY session) d
+  LEFT JOIN detail_times t ON t.session = d.session
+  GROUP BY d.session)
 SELECT l.session, l.id AS process_id, l.pid, 'attach' AS word, l.ts AS start, c.ts AS "end", 2 AS rank,
        'fade came when the process was running already' AS why
 FROM life l
@@ -112,6 +132,17 @@ FROM life l
 JOIN loss d ON d.session = l.session
 WHERE NOT d.has_time OR (d.ts + d.dur >= l.ts AND (l.ts_end IS NULL OR d.ts <= l.ts_end))
 UNION ALL
+SELECT l.session, l.id, l.pid, 'sums', l.ts, l.ts_end, 1,
+       iif(c.n = 0, 'calls have no rows',
+           printf('calls have rows only at %d time%s, %.1f s in all', c.n, iif(c.n = 1, '', 's'), c.ns / 1e9))
+       || ' (' || c.rule || ')'
+FROM life l
+JOIN chosen c ON c.session = l.session
+WHERE EXISTS (SELECT 1
+              FROM summed x
+              WHERE x.session = l.session AND x.value = 0 AND (l.ts_end IS NULL OR x.ts < l.ts_end)
+                AND (x.until IS NULL OR x.until > max(x.ts, l.ts)))
+UNION ALL
 SELECT m.session, NULL, NULL, 'unwatched', m.ts, NULL, 3, 'process ' || m.value || ' was not watched: ' || m.detail
 FROM mark m
 WHERE m.kind = 'untraced' OR (m.kind = 'unwatched' AND m.process IS NULL);
@@ -137,6 +168,7 @@ CREATE VIEW coverage AS
 WITH lost AS MATERIALIZED (SELECT * FROM narrowings WHERE process_id IS NOT NULL),
 word AS MATERIALIZED (
   SELECT process_id, group_concat(DISTINCT word) AS words, max(rank) AS rank,
+         max(rank = 1) AS sums,
          max(CASE WHEN word IN ('attach', 'delay') THEN "end" END) AS since,
          min(CASE WHEN word = 'window' THEN start END) AS until
   FROM lost
@@ -156,7 +188,7 @@ SELECT p.session, p.id AS process_id, p.pid, c.api, c.grp AS "group", c.kind,
        max(p.ts, coalesce(w.since, p.ts)) AS start, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS "end",
        CASE
          WHEN c.functions = 0 OR w.rank = 3 THEN 'not'
-         WHEN s.detail = 'stats' OR w.rank = 1 OR u.process_id IS NOT NULL THEN 'statistics'
+         WHEN s.detail = 'stats' OR w.sums OR u.process_id IS NOT NULL THEN 'statistics'
          WHEN s.detail = 'full' THEN 'arguments'
          ELSE 'rows' END AS level,
        nullif(trim(coalesce(w.words, '') || ',' || coalesce(c.words, '') || ','
@@ -180,6 +212,7 @@ CREATE VIEW watched AS
 WITH lost AS MATERIALIZED (SELECT DISTINCT session, process_id, word, start, "end", rank, why FROM narrowings),
 word AS MATERIALIZED (
   SELECT process_id, group_concat(DISTINCT word) AS words, group_concat(why, '; ') AS why, max(rank) AS rank,
+         max(rank = 1) AS sums,
          max(CASE WHEN word IN ('attach', 'delay') THEN "end" END) AS since,
          min(CASE WHEN word = 'window' THEN start END) AS until
   FROM (
@@ -249,10 +282,10 @@ SELECT p.session, p.id AS process_id, p.pid, t.topic,
        AND coalesce(u.is_partial, 0) = 0 AS complete,
        CASE
          WHEN w.rank = 3 OR k.all_left_out THEN 'not'
-         WHEN s.detail = 'stats' OR w.rank = 1 THEN 'statistics'
+         WHEN s.detail = 'stats' OR w.sums THEN 'statistics'
          WHEN s.detail = 'full' THEN 'arguments'
          ELSE 'rows' END AS level,
-       NOT (s.detail = 'stats' OR coalesce(w.rank, 0) = 1 OR u.process_id IS NOT NULL
+       NOT (s.detail = 'stats' OR coalesce(w.sums, 0) OR u.process_id IS NOT NULL
             OR (t.topic IN ('kernels', 'calls') AND f.session IS NOT NULL)) AS has_rows,
        max(p.ts, coalesce(w.since, p.ts)) AS since, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS until,
        nullif(trim(coalesce(w.words, '') || ',' || coalesce(k.words, '') || iif(r.process IS NULL, '', ',refused')

@@ -11,7 +11,8 @@ WITH variable(what, place, name) AS (
     ('local', 2, 'OMPI_COMM_WORLD_LOCAL_RANK'), ('local', 3, 'MPI_LOCALRANKID'),
     ('local', 4, 'MV2_COMM_WORLD_LOCAL_RANK'), ('local', 5, 'SLURM_LOCALID'), ('world', 1, 'WORLD_SIZE'),
     ('world', 2, 'OMPI_COMM_WORLD_SIZE'), ('world', 3, 'PMI_SIZE'), ('world', 4, 'MV2_COMM_WORLD_SIZE'),
-    ('world', 5, 'SLURM_NTASKS')),
+    ('world', 5, 'SLURM_NTASKS'), ('group', 1, 'GROUP_RANK'),
+    ('group', 2, 'SLURM_NODEID')),
 found AS (  -- env is JSON without spaces; a quote inside of a value has a backslash before it
   SELECT p.id, p.session, p.pid, v.what, v.place, v.name,
          substr(p.env, instr(p.env, '"' || v.name || '":"') + length(v.name) + 4, 20) AS rest
@@ -24,7 +25,8 @@ said AS (
 first AS (SELECT id, session, pid, what, name, value, min(place) FROM said GROUP BY id, what)
 SELECT id AS process_id, session, pid, max(iif(what = 'rank', value, NULL)) AS rank,
        max(iif(what = 'local', value, NULL)) AS local_rank, max(iif(what = 'world', value, NULL)) AS world_size,
-       max(iif(what = 'rank', name, NULL)) AS source
+       max(iif(what = 'rank', name, NULL)) AS source, max(iif(what = 'group', value, NULL)) AS group_rank,
+       (SELECT s.host FROM session_ s WHERE s.id = first.session) AS host
 FROM first
 GROUP BY id
 HAVING max(what = 'rank');

@@ -25,7 +25,7 @@ TEST(Rank, IsANumber) {
 }
 
 TEST(Rank, VariablesAreKept) {
-  for (const char* name : {"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_LOCALID", "OMPI_COMM_WORLD_SIZE"})
+  for (const char* name : {"RANK", "LOCAL_RANK", "WORLD_SIZE", "SLURM_LOCALID", "OMPI_COMM_WORLD_SIZE", "GROUP_RANK"})
     EXPECT_TRUE(is_rank_variable(name)) << name;
   for (const char* name : {"", "RANKS", "SLURM_JOB_USER"}) EXPECT_FALSE(is_rank_variable(name)) << name;
 }

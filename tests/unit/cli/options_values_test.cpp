@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "base/quantity.hpp"
 #include "cli/options/values.hpp"
 
 namespace fade::cli {

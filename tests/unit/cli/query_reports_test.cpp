@@ -55,6 +55,8 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"errors", "stacks.sql"},
                                                             {"ranks", "ranks.sql"},
                                                             {"rank_summary", "ranks.sql"},
+                                                            {"rank_waits", "ranks.sql"},
+                                                            {"rank_failures", "ranks.sql"},
                                                             {"steps_merged", "ranks.sql"},
                                                             {"memory_merged", "ranks.sql"},
                                                             {"samples", "samples.sql"},

@@ -70,6 +70,15 @@ TEST_F(Ranks, HaveTheirLocalRankAndTheSizeOfTheJob) {
     }
 }
 
+TEST_F(Ranks, HaveTheirGroupAndMachine) {
+  for (const std::string_view group : kGroupRankVariables) {
+    Recording made = recording(env_of({{"RANK", "1"}, {std::string(group), "2"}}));
+    auto found = made.database.one("SELECT group_rank || ' ' || (host = (SELECT host FROM session_)) FROM process_ranks");
+    ASSERT_TRUE(found) << found.error().text();
+    EXPECT_EQ(table::raw_text(*found), "2 1") << group;
+  }
+}
+
 TEST_F(Ranks, AreAColumnWhereThereAreAny) {
   Recording without = recording(""), with = recording(slurp(data_directory() / "ranks.sql"));
   for (const char* report : {"processes", "threads", "verdict", "memory", "errors", "steps"}) {

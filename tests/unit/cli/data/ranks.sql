@@ -12,3 +12,22 @@ INSERT INTO step_stat_ VALUES (1, 4, 20, 0, 8000000), (1, 5, 1, 0, 6000000), (2,
  (3, 5, 4, 0, 105000000), (7, 4, 20, 0, 8000000), (8, 4, 20, 0, 9000000), (9, 4, 20, 0, 9000000);
 INSERT INTO device_ VALUES (3, 2, 0, 'AMD Radeon RX 6800 XT', 'gfx1030', '0000:04:00.0', NULL, 17163091968);
 INSERT INTO mem_bucket_ VALUES (350, 3, 0, 1048576, 2097152, 2, 1), (4000, 3, 0, 0, 1048576, 0, 1);
+-- Collective operations of both ranks: rank 1 is the last one in two of three. A communicator of one rank, an operation
+-- inside another one, and a fourth one of rank 0 alone are not compared.
+INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success) VALUES
+ (200, 1, 'ncclCommInitRank', 'rccl', 'comm', 'other', '/opt/rocm/lib/librccl.so.1', '', 'ncclResult_t', 0),
+ (201, 1, 'ncclAllReduce', 'rccl', 'comm', 'other', '/opt/rocm/lib/librccl.so.1', '', 'ncclResult_t', 0),
+ (202, 1, 'ncclReduce', 'rccl', 'comm', 'other', '/opt/rocm/lib/librccl.so.1', '', 'ncclResult_t', 0);
+INSERT INTO call_ (id, ts, dur, thread, fn, caller, up, result, launch) VALUES
+ (200, 3000000000, 5000, 1, 200, 1, NULL, NULL, NULL), (201, 3000000000, 5000, 3, 200, 1, NULL, NULL, NULL),
+ (202, 3000100000, 5000, 1, 200, 1, NULL, NULL, NULL), (203, 3000200000, 5000, 1, 201, 1, NULL, NULL, NULL),
+ (204, 3100000000, 9000, 3, 201, 1, NULL, NULL, NULL), (205, 3150000000, 9000, 1, 201, 1, NULL, NULL, NULL),
+ (206, 3150001000, 7000, 1, 202, 1, 1, NULL, NULL), (207, 3200000000, 9000, 1, 201, 1, NULL, NULL, NULL),
+ (208, 3220000000, 9000, 3, 201, 1, NULL, NULL, NULL), (209, 3300000000, 9000, 3, 201, 1, NULL, NULL, NULL),
+ (210, 3400000000, 9000, 1, 201, 1, NULL, NULL, NULL), (211, 3500000000, 9000, 3, 201, 1, NULL, NULL, NULL);
+INSERT INTO arg_ VALUES
+ (200, '{"comm":"0x10","nranks":2,"rank":1}'), (201, '{"comm":"0x77","nranks":2,"rank":0}'),
+ (202, '{"comm":"0x20","nranks":1,"rank":0}'), (203, '{"count":1,"comm":"0x20"}'), (204, '{"count":8,"comm":"0x77"}'),
+ (205, '{"count":8,"comm":"0x10"}'), (206, '{"count":8,"comm":"0x10"}'), (207, '{"count":8,"comm":"0x10"}'),
+ (208, '{"count":8,"comm":"0x77"}'), (209, '{"count":8,"comm":"0x77"}'), (210, '{"count":8,"comm":"0x10"}'),
+ (211, '{"count":8,"comm":"0x77"}');
