@@ -7,7 +7,8 @@
 namespace fade {
 
 struct Coverage {
-  // kind: events, include, exclude, kernel-include, kernel-exclude, exe, rank, follow, delay, duration (ns), detail.
+  // kind: events, callers, include, exclude, kernel-include, kernel-exclude, exe, rank, follow, delay, duration (ns),
+  // detail.
   struct Filter {
     std::string kind, value;
   };

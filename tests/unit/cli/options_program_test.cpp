@@ -23,12 +23,15 @@ struct Settings {
   std::optional<bool> summary;
   std::optional<std::int64_t> delay;
   std::optional<std::string> watch;
+  std::optional<bool> columns;
+  std::string columns_by;
 };
 
 std::vector<Option> rows(Settings& s) {
   return {
       {"Output", "-o,--output", "FILE", "where to write", Text{&s.output}, Shown::Help, Completes::File},
       {"Output", "-c,--summary,!--no-summary", "", "print a summary", Switch{&s.summary}},
+      {"Output", "--columns", "[=narrow]", "a table", Switch{&s.columns, &s.columns_by, {"narrow", "wide"}}},
       {"Capture",
        "-e,--events",
        "LIST",
@@ -124,6 +127,17 @@ TEST_F(ProgramTest, AMissingValueIsNamed) {
 TEST_F(ProgramTest, ABadValueIsNamedWithItsOption) {
   EXPECT_THAT(error({"--delay", "soon", "prog"}), HasSubstr("--delay: 'soon' is not a time"));
   EXPECT_THAT(error({"--follow=3", "prog"}), HasSubstr("--follow: it takes no value"));
+}
+
+TEST_F(ProgramTest, ASwitchMayHaveAWord) {
+  ASSERT_TRUE(run({"--columns=narrow", "prog"}));
+  EXPECT_EQ(settings_.columns, true);
+  EXPECT_EQ(settings_.columns_by, "narrow");
+  ASSERT_TRUE(run({"--columns", "prog"}));
+  EXPECT_EQ(settings_.columns_by, "") << "the last one counts";
+  EXPECT_THAT(error({"--columns=narow", "prog"}),
+              HasSubstr("--columns: 'narow' is not narrow, wide (did you mean 'narrow'?)"));
+  EXPECT_THAT(words({"--columns", "narrow"}), ElementsAre("narrow"));
 }
 
 TEST_F(ProgramTest, SwitchesHaveTheirOpposites) {
