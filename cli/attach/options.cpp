@@ -102,9 +102,7 @@ std::vector<Option> rows(Request& r) {
   };
   const auto first_of_recording = std::ranges::find(rows, recording::kCapture, &Option::group);
   auto shared = recording::rows(
-      r, r.options,
-      {.summary = "print a summary on stderr at the end; =libraries: with calls by library and API [on]",
-       .duration = "detach after TIME"});
+      r, r.options, {.summary = "print a summary on stderr at the end [on]", .duration = "detach after TIME"});
   rows.insert(first_of_recording, std::move_iterator(shared.begin()), std::move_iterator(shared.end()));
   return rows;
 }

@@ -134,8 +134,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kStacks,
        "-k,--stacks",
        "LIST",
-       "which calls get a stack: off, all, sample=N, any of alloc,errors,first, functions (hipMemcpy*), groups (copy) "
-       "[alloc,errors,first]",
+       "which calls get a stack: off, all, sample=N, or any of alloc,errors,first,FUNCTION,GROUP [alloc,errors,first]",
        List{&o.stacks},
        help,
        none,

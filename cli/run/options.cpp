@@ -75,10 +75,9 @@ const Program& program() {
 std::vector<Option> rows(Request& r) {
   RunOptions& o = r.options;
   const std::string_view processes = recording::kProcesses;
-  std::vector<Option> all = recording::rows(
-      r, o,
-      {.summary = "print a summary on stderr at the end; =libraries: with calls by library and API [on a terminal]",
-       .duration = "stop recording after TIME; the program continues"});
+  std::vector<Option> all = recording::rows(r, o,
+                                            {.summary = "print a summary on stderr at the end [on a terminal]",
+                                             .duration = "stop recording after TIME; the program continues"});
   std::ranges::move(
       std::vector<Option>{
           {processes, "-E,--env", "VAR[=VALUE]", "set or unset a variable for the command",

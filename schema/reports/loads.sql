@@ -15,12 +15,15 @@
 -- column: calls     count  how often it was asked for
 -- column: total_ns  net    time of these calls; of dlopen with the loading
 -- column: caller    text   library that asked
-WITH asked AS (
+WITH lookup AS MATERIALIZED (
+  SELECT id FROM functions WHERE "group" = 'loads'
+), asked AS (
   SELECT c.session, c.name, c.pid, c.duration, c.caller_library, c.id,
     coalesce(json_extract(c.args, '$.file'), json_extract(c.args, '$.symbol')) AS wanted,
     json_extract(c.args, '$.version') AS version, c.result <> 0 AS found
-  FROM calls c JOIN functions f ON f.id = c.function_id
-  WHERE f."group" = 'loads' AND c.state = 'returned' /*? AND c.session = :session */ /*? AND c.pid = :pid */
+  -- without such functions no call is read
+  FROM (SELECT 1 FROM lookup LIMIT 1) CROSS JOIN calls c
+  WHERE c.function_id IN (SELECT id FROM lookup) AND c.state = 'returned' /*? AND c.session = :session */ /*? AND c.pid = :pid */
     /*? AND c.name REGEXP :name */
 )
 SELECT name, pid, wanted, version, found, count(*) AS calls, sum(duration) AS total_ns, caller_library AS caller

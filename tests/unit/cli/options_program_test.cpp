@@ -31,7 +31,6 @@ std::vector<Option> rows(Settings& s) {
   return {
       {"Output", "-o,--output", "FILE", "where to write", Text{&s.output}, Shown::Help, Completes::File},
       {"Output", "-c,--summary,!--no-summary", "", "print a summary", Switch{&s.summary}},
-      {"Output", "--columns", "[=narrow]", "a table", Switch{&s.columns, &s.columns_by, {"narrow", "wide"}}},
       {"Capture",
        "-e,--events",
        "LIST",
@@ -43,6 +42,7 @@ std::vector<Option> rows(Settings& s) {
       {"Capture", "-f,--follow,!--no-follow", "", "children too", Flag{&s.follow}},
       {"Capture", "--delay", "TIME", "begin later", Time{&s.delay}},
       {"Capture", "-w,--watch", "[=SEC]", "again", MaybeText{&s.watch, "2"}},
+      {"Output", "--columns", "[=narrow]", "a table", Switch{&s.columns, &s.columns_by, {"narrow", "wide"}}},
   };
 }
 
