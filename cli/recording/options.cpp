@@ -134,7 +134,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kStacks,
        "-k,--stacks",
        "LIST",
-       "which calls get a stack: off, all, sample=N, or any of alloc,errors,first,FUNCTION,GROUP [alloc,errors,first]",
+       "calls with a stack: off, all, sample=N, or any of FUNCTION,alloc,errors,first [alloc,errors,first]",
        List{&o.stacks},
        help,
        none,

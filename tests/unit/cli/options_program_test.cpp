@@ -42,7 +42,7 @@ std::vector<Option> rows(Settings& s) {
       {"Capture", "-f,--follow,!--no-follow", "", "children too", Flag{&s.follow}},
       {"Capture", "--delay", "TIME", "begin later", Time{&s.delay}},
       {"Capture", "-w,--watch", "[=SEC]", "again", MaybeText{&s.watch, "2"}},
-      {"Output", "--columns", "[=narrow]", "a table", Switch{&s.columns, &s.columns_by, {"narrow", "wide"}}},
+      {"Capture", "--columns", "[=narrow]", "a table", Switch{&s.columns, &s.columns_by, {"narrow", "wide"}}},
   };
 }
 
