@@ -25,6 +25,8 @@ FADE_LIBRARY(cublaslt)
 FADE_LIBRARY(cudnn)
 FADE_LIBRARY(cufft)
 FADE_LIBRARY(cusparse)
+FADE_LIBRARY(loads)
+FADE_LIBRARY(driver)
 
 namespace fade::probes {
 namespace {
@@ -48,6 +50,8 @@ const LibraryCatalogue kCatalogues[] = {
     {"cudnn", "cudnn", "dnn", "cudnn", FADE_TEXT(cudnn)},
     {"cufft", "cufft", "fft", "cufft", FADE_TEXT(cufft)},
     {"cusparse", "cusparse", "sparse", "cusparse", FADE_TEXT(cusparse)},
+    {"loads", "loads", "loads", "dl", FADE_TEXT(loads)},
+    {"driver", "driver", "driver", "ioctl", FADE_TEXT(driver)},
 };
 
 // Patterns that mean the functions of HIP or CUDA alone. The libraries are off by default.
@@ -62,6 +66,7 @@ bool may_match(std::string_view pattern, std::string_view prefix) {
 
 bool asks(std::string_view word, const LibraryCatalogue& library) {
   if (word.starts_with("trace=")) word.remove_prefix(6);
+  word = word.substr(0, word.find('@'));
   return word == library.group || word == library.api || word.starts_with(library.prefix) ||
          may_match(word, library.prefix);
 }

@@ -1,5 +1,5 @@
-// The catalogues of the libraries above HIP, such as rocBLAS and RCCL: embedded, and parsed only if a word of -e asks
-// for one, because together they have some thousand functions.
+// The catalogues of the libraries above HIP, such as rocBLAS and RCCL, and of functions of libc: embedded, and parsed
+// only if a word of -e asks for one, because together they have some thousand functions.
 #pragma once
 #include <memory>
 #include <span>

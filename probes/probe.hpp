@@ -56,6 +56,8 @@ struct Parameter {
   // Elements of pointee that are read: 1, or a fixed number. If length_param >= 0, that parameter has the number.
   std::uint32_t count = 1;
   int length_param = -1;
+  // Patterns of the shown value: a call with another value is not recorded. Empty: each call is.
+  std::vector<std::string> only;
 
   bool read_at_entry() const { return pointee.cls != TypeClass::Void && direction != Direction::Out; }
   bool read_at_return() const { return pointee.cls != TypeClass::Void && direction != Direction::In; }

@@ -5,6 +5,7 @@
 
 #include "base/glob.hpp"
 #include "base/suggest.hpp"
+#include "probes/catalogue.hpp"
 #include "probes/library_catalogues.hpp"
 
 namespace fade::probes {
@@ -67,6 +68,16 @@ bool names_some_of(std::string_view text, const Probe& probe) {
   return probe.is_family && text.starts_with(std::string_view(probe.symbol).substr(0, probe.symbol.size() - 1));
 }
 
+// No library that is watched has a folder in its name here.
+Result<void> check_callers(std::string_view pattern, bool is_taken_away) {
+  constexpr const char* kForm = "-e 'all@libtorch_hip*', or -e 'all@!libmine*' for all others";
+  if (is_taken_away) return fail("-e: a word that takes functions away has no @LIBRARY", {}, kForm);
+  if (pattern.empty() || pattern == "!") return fail("-e: no library is named behind the @", {}, kForm);
+  if (pattern.find('/') != pattern.npos)
+    return fail("-e: the library behind the @ is the name of a file, without its folder", {}, kForm);
+  return {};
+}
+
 bool any_matches(const std::vector<std::regex>& patterns, const std::string& text) {
   return std::any_of(patterns.begin(), patterns.end(), [&](const std::regex& p) { return std::regex_search(text, p); });
 }
@@ -87,6 +98,11 @@ bool Selection::Word::matches(const Probe& probe) const {
 Result<Selection::Word> Selection::parse_word(std::string_view text, const std::vector<ProbePtr>& known) {
   Word word{.take_away = text.starts_with('-')};
   if (word.take_away) text.remove_prefix(1);
+  if (const std::size_t at = text.find('@'); at != text.npos) {
+    word.callers = text.substr(at + 1);
+    text = text.substr(0, at);
+    if (auto fine = check_callers(word.callers, word.take_away); !fine) return tl::unexpected(fine.error());
+  }
   word.text = std::string(canonical(text));
   const auto any = [&](Word::Names names) {
     word.names = names;
@@ -141,6 +157,13 @@ bool Selection::on_by_words(const Probe& probe) const {
   return on && (!probe.hot || hot_on || any_matches(include_, probe.symbol));
 }
 
+std::string Selection::callers_of(const Probe& probe) const {
+  std::string out;
+  for (const Word& word : words_)
+    if (!word.take_away && word.matches(probe)) out = word.callers;
+  return out;
+}
+
 bool Selection::operator()(const Probe& probe) const {
   if (!on_by_words(probe) || any_matches(exclude_, probe.symbol)) return false;
   return include_.empty() || probe.is_family || any_matches(include_, probe.symbol);
@@ -151,6 +174,14 @@ std::string_view Selection::left_out_by(const Probe& probe) const {
   if (any_matches(exclude_, probe.symbol)) return "exclude";
   if (!include_.empty() && !any_matches(include_, probe.symbol)) return "include";
   return named_by_words(probe) ? "hot" : "events";
+}
+
+std::string group_named(std::string_view word) {
+  const std::string name(canonical(word));
+  const auto libraries = library_groups();
+  if (std::ranges::find(libraries, name) != libraries.end()) return name;
+  const auto known = groups_of(Catalogue().all());
+  return std::ranges::find(known, name) != known.end() ? name : std::string();
 }
 
 std::vector<std::string> groups_of(const std::vector<ProbePtr>& probes) {

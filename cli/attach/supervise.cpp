@@ -66,6 +66,7 @@ int supervise(const Request& request, const Invocation& invocation, std::string_
       sentences);
   if (request.options.snapshot && !recording::print_postmortem(outcome->summary.database, invocation.color))
     return kFailed;
+  if (!request.summary_by.empty()) recording::say_libraries(outcome->summary.database, invocation.color);
   if (request.verdict) recording::say_verdict(outcome->summary.database, invocation.color);
   if (request.page) recording::write_page(outcome->summary.database, request.force || request.append);
   return outcome->bytes_differing == 0 && !outcome->ran_short ? 0 : kFailed;

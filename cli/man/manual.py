@@ -16,8 +16,10 @@ def plain(text):
 
 
 def option_entry(option):
-    names = ", ".join(f"*{plain(name)}*" for name in option["names"])
     value = f" _{plain(option['value'])}_" if option["value"] else ""
+    names = ", ".join(f"*{plain(name)}*" for name in option["names"])
+    if value and not option["takes_word"] and ", *\\--no-" in names:  # --summary takes the word, --no-summary does not
+        names, value = names.replace(", *\\--no-", f"{value}, *\\--no-"), ""
     words = ""
     if option["words"] and not any(w in option["help"] for w in option["words"][:2]):
         words = " For example: " + ", ".join(plain(w) for w in option["words"]) + "."

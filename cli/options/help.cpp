@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "schema/schema.hpp"
 
@@ -13,17 +14,19 @@ namespace {
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kColumn = 30;  // where explanations begin
 
-// "-o, --output FILE", "-c, --summary / --no-summary"
+// "-o, --output FILE", "-c, --summary[=WORD] / --no-summary"
 std::string shown_names(const Option& row) {
   std::string text;
+  std::string_view value = row.value;
   for (std::string_view name : split(row.names, ',')) {
     const bool negative = name.starts_with('!');
+    if (negative) text += std::exchange(value, {});
     if (!text.empty()) text += negative ? " / " : ", ";
     text += name.substr(negative ? 1 : 0);
   }
   if (text.starts_with("--")) text.insert(0, "    ");
   if (takes_value(row)) text += ' ';
-  return text += row.value;
+  return text += value;
 }
 
 // `text` from `column` on, broken between words.

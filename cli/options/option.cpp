@@ -19,7 +19,8 @@ std::string_view key(const Option& option) {
 }
 
 bool takes_value(const Option& option) {
-  return !option.value.empty() && !std::holds_alternative<MaybeText>(option.target);
+  return !option.value.empty() && !std::holds_alternative<MaybeText>(option.target) &&
+         !std::holds_alternative<Switch>(option.target);
 }
 
 }  // namespace fade::cli

@@ -18,9 +18,11 @@ namespace fade::cli {
 struct Flag {
   bool* to;
 };
-struct Switch {
+struct Switch {  // on, off or not said; or --summary=WORD, which is on, too
   std::optional<bool>* to;
-};  // on, off or not said
+  std::string* word = nullptr;            // nullptr: it takes no word
+  std::vector<std::string_view> words{};  // that it may be
+};
 struct Count {
   int* to;
 };  // how often it was given
@@ -72,7 +74,7 @@ enum class Completes : std::uint8_t {
 struct Option {
   std::string_view group;  // heading in the help
   std::string_view names;  // "-o,--output"; "!--no-output" switches off. The first long one is the configuration key
-  std::string_view value;  // "FILE"; empty where it takes none; "[=SEC]" for MaybeText
+  std::string_view value;  // "FILE"; empty where it takes none; "[=SEC]" for MaybeText and Switch
   std::string_view help;   // one sentence without a full stop
   Target target;
   Shown shown = Shown::HelpAll;

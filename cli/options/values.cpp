@@ -63,6 +63,16 @@ Result<void> set_list(const List& target, const Given& given) {
   return {};
 }
 
+Result<void> set_switch(const Switch& target, const std::string& word) {
+  if (!target.word) return put(target.to, parse_bool(word));
+  const bool is_word = std::ranges::find(target.words, word) != target.words.end();
+  *target.word = is_word ? word : std::string();
+  if (is_word) return put(target.to, Result<bool>(true));
+  if (auto done = put(target.to, parse_bool(word))) return done;
+  const std::vector<std::string> known(target.words.begin(), target.words.end());
+  return fail(fmt::format("'{}' is not {}{}", word, fmt::join(known, ", "), did_you_mean(word, known)));
+}
+
 Result<void> set_maybe(const MaybeText& target, const std::string& word) {
   *target.to = word == "true" ? std::string(target.implied) : word;
   return {};
@@ -94,7 +104,7 @@ Result<void> assign(const Option& option, const std::vector<std::string>& given)
   const std::string& last = given.back();
   return std::visit(Overloaded{
                         [&](const Flag& t) { return put(t.to, parse_bool(last)); },
-                        [&](const Switch& t) { return put(t.to, parse_bool(last)); },
+                        [&](const Switch& t) { return set_switch(t, last); },
                         [&](const Count& t) { return set_count(t, given); },
                         [&](const Text& t) { return set_text(t, last); },
                         [&](const MaybeText& t) { return set_maybe(t, last); },

@@ -76,6 +76,7 @@ Result<void> import_trace(Context& context, Recording& recording);
 Result<void> build_indexes(Context& context, Recording& recording);
 Result<void> list_recordings(Context& context);
 Result<void> list_reports(Context& context);
+Result<void> list_porting(Context& context);
 Result<void> list_probes(Context& context);
 Result<void> compare_recordings(Context& context);
 Result<void> show_devices(Context& context, Recording& recording);

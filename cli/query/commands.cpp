@@ -49,6 +49,9 @@ const std::vector<Command>& commands() {
       {"gpu", "The page of the report", show_gpu, nullptr, 0, 1, PageKind::Terminal},
       {"memory", "The page of the report", show_memory, nullptr, 0, 1, PageKind::Terminal, &Settings::peak},
       {"processes", "The page of the report", show_processes, nullptr, 0, 1, PageKind::Terminal},
+      {"porting",
+       "The functions of CUDA that a recording or a program uses, with their replacements in ROCm: porting PROGRAM",
+       nullptr, list_porting, 1},
       {"probes", "The functions that fade can record", nullptr, list_probes, 0},
   };
   return all;

@@ -232,6 +232,11 @@ Result<void> check_serve(const Settings& settings, const Target& target) {
   return usage("only serve has --port and --open", {}, "fade-query serve");
 }
 
+Result<void> check_porting(const Settings& settings, const Target& target) {
+  if (!settings.with_libraries || (target.command && target.command->name == "porting")) return {};
+  return usage("only porting has --with-libraries", {}, "fade-query porting PROGRAM --with-libraries");
+}
+
 // The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
 Result<int> run(Settings& settings, const cli::Invocation& invocation, int& failure_status) {
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
@@ -241,6 +246,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
     return usage("only flame has the format " + settings.stack_format, {},
                  "fade-query flame --format " + settings.stack_format);
   if (auto fine = check_serve(settings, *target); !fine) return tl::unexpected(fine.error());
+  if (auto fine = check_porting(settings, *target); !fine) return tl::unexpected(fine.error());
   if (auto fine = choose_timeline(settings, *target); !fine) return tl::unexpected(fine.error());
   if (target->command) failure_status = target->command->failure_status;
   const bool is_html = target->command && target->command->name == "page";

@@ -22,7 +22,7 @@ constexpr std::array<Question, 9> kQuestions{
      {"memory", "memory?", ""},
      {"work", "work for the GPU?", ""},
      {"devices", "which GPU, libs?", ""},
-     {"cuda", "CUDA on ZLUDA?", ""},
+     {"cuda", "CUDA on ZLUDA?", "porting"},
      {"processes", "processes, ranks?", ""},
      {"complete", "is it complete?", "info check"},
      {"own", "your own", "sql shell export import index list reports probes"}}};

@@ -103,6 +103,8 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {out, "--sql", "", "print the SQL instead of running it", Flag{&to.sql}, Shown::Help},
       {out, "--port", "N", "serve: the port on 127.0.0.1 [any that is free]", Number{&to.port, 1, 65535}},
       {out, "--open", "", "serve: open the page in the browser", Flag{&to.open}},
+      {out, "--with-libraries", "", "porting: also the imports of the libraries that the program needs",
+       Flag{&to.with_libraries}},
       {rows, "--sort", "COLUMN", "ascending; -COLUMN: descending", Text{&to.sort}, Shown::Help},
       {rows, "-n,--limit", "N", "at most N rows; 0: all [default depends on the report, usually 20]",
        Number{&to.limit, 0}, Shown::Help},

@@ -39,6 +39,7 @@ struct Settings {  // one command line: a field is the value of one option, and 
   std::string timeline_format;       // export: perfetto, chrome or kineto
   std::optional<std::int64_t> port;  // serve; none: any that is free
   bool open = false;                 // serve: in a browser
+  bool with_libraries = false;       // porting: also the libraries that the program needs
   std::string step;                  // export to viewers: the number of a step, or two: "5-8"
   bool errors = false, unfinished = false, peak = false, merge = false, by_line = false, by_module = false,
        slow = false, gpu = false;

@@ -79,7 +79,8 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kOutput, "--on-full", "WHAT",
        "at the limit: stop the recording, keep stats (counts and times), or drop-calls [stats]",
        choice(o.on_full, {"stop", "stats", "drop-calls"})},
-      {kOutput, "-c,--summary,!--no-summary", "", wording.summary, Switch{&r.summary}, help},
+      {kOutput, "-c,--summary,!--no-summary", "[=libraries]", wording.summary,
+       Switch{&r.summary, &r.summary_by, {"libraries"}}, help},
       {kOutput, "--verdict", "", "say at the end whether the GPU was really used, and if not, why", Flag{&r.verdict}},
       {kOutput, "--page", "", "write a page for a browser at the end, beside FILE: run.db, run.html", Flag{&r.page}},
 
@@ -92,7 +93,8 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        none,
        {"all",    "cuda",   "nvml",  "mem",   "copy",     "kernel",  "sync",    "stream", "event",
         "module", "device", "graph", "error", "register", "pointer", "texture", "rtc",    "marker",
-        "comm",   "blas",   "dnn",   "fft",   "sparse",   "solver",  "rand",    "ops",    "ops-redispatch"}},
+        "comm",   "blas",   "dnn",   "fft",   "sparse",   "solver",  "rand",    "ops",    "ops-redispatch",
+        "loads",  "driver"}},
       {kCapture, "--engine", "WHAT",
        "how calls are seen: breakpoints, taps (a hundredth of the cost), or auto: taps for frequent calls "
        "[auto; of running processes breakpoints]",
@@ -158,7 +160,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kStacks,
        "-k,--stacks",
        "LIST",
-       "which calls get a stack: off, all, sample=N, or any of alloc,errors,first [alloc,errors,first]",
+       "calls with a stack: off, all, sample=N, or any of FUNCTION,alloc,errors,first [alloc,errors,first]",
        List{&o.stacks},
        help,
        none,

@@ -19,6 +19,7 @@ inline constexpr std::string_view kOutput = "Output", kCapture = "Capture", kSta
 // What is asked of a recording program besides the recording itself.
 struct Request {
   std::optional<bool> summary;  // of the end; not said: as the program does by itself
+  std::string summary_by;       // a further table at the end: libraries; empty: none
   bool says_counts = false;     // without a summary: a last sentence with the numbers of calls and errors
   bool verdict = false;         // at the end, whether the GPU was used
   bool page = false;            // at the end, a page for a browser

@@ -14,6 +14,7 @@
 #include "cli/query/command.hpp"
 #include "cli/query/headline.hpp"
 #include "cli/query/named_row.hpp"
+#include "cli/query/page.hpp"
 #include "cli/table/bytes.hpp"
 #include "cli/table/terminal.hpp"
 #include "cli/table/text.hpp"
@@ -114,6 +115,17 @@ Trouble trouble_of(const std::string& database, ColorWish color, bool tells_verd
   if (const auto done = print_page(read, STDERR_FILENO, "standard error", database, color); !done)
     log::debug("{}", done.error().text());
   return out;
+}
+
+void say_libraries(const std::string& database, ColorWish color) {
+  const auto read = [](query::Context& context, query::Recording& recording) -> Result<void> {
+    auto written = context.output.bytes->write("\n");
+    auto done = query::print_part(context, recording, "library-apis", query::part_settings(context));
+    if (!written || !done) return tl::unexpected(written ? done.error() : written.error());
+    return context.output.bytes->flush();
+  };
+  const auto told = print_page(read, STDERR_FILENO, "standard error", database, color);
+  if (!told) log::error("{}", with_context("the calls by library cannot be shown", told.error()).text());
 }
 
 void say_verdict(const std::string& database, ColorWish color) {

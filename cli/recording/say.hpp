@@ -31,6 +31,9 @@ struct Trouble {
 // `tells_verdict`: the verdict follows on a page of its own, so rows that it tells are left out.
 Trouble trouble_of(const std::string& database, ColorWish color, bool tells_verdict);
 
+// --summary=libraries: the calls by library and API, on stderr.
+void say_libraries(const std::string& database, ColorWish color);
+
 // --verdict: what fade-query verdict says about the recording, on stderr.
 void say_verdict(const std::string& database, ColorWish color);
 

@@ -56,6 +56,7 @@ int supervise(const Request& request, const Invocation& invocation) {
     return status_of(outcome.error());
   }
   say_ended(request, *outcome, wish);
+  if (!request.summary_by.empty()) recording::say_libraries(outcome->summary.database, wish);
   if (request.verdict) recording::say_verdict(outcome->summary.database, wish);
   if (request.page) recording::write_page(outcome->summary.database, request.force || request.append);
   return end_as(*outcome);

@@ -47,6 +47,7 @@ int with_lines(const Request& request, const Invocation& invocation, std::functi
   const auto terminal = table::look_at_terminal(fd->get(), use_color(invocation.color, fd->get()));
   how.color = terminal.color;
   how.utf8 = terminal.tty && terminal.utf8;
+  how.indents = terminal.tty;
   how.alone_unnamed = terminal.tty;  // lines in a file or a pipe have one form
   live::TraceLines lines(std::move(how), fd->get(), std::move(leaves));
   return work(lines);

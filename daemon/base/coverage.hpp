@@ -7,8 +7,8 @@
 namespace fade {
 
 struct Coverage {
-  // kind: events, include, exclude, kernel-include, kernel-exclude, exe, rank, follow, delay, duration (ns), schedule,
-  // window, trigger, detail.
+  // kind: events, callers, include, exclude, kernel-include, kernel-exclude, exe, rank, follow, delay, duration (ns),
+  // schedule, window, trigger, detail.
   struct Filter {
     std::string kind, value;
   };

@@ -54,6 +54,8 @@ struct DetailRule {
 
 // Begins the reason of a Drop: the results of so many calls are missing, but not the calls. The cause follows.
 inline constexpr std::string_view kReturnsNotSeen = "results of calls (the calls themselves are recorded): ";
+// The reason of a Drop: calls of libraries that -e NAME@LIBRARY leaves out.
+inline constexpr std::string_view kOtherCallers = "calls of other libraries than -e names";
 // The reason of a Drop: stacks are missing, but not calls.
 inline constexpr std::string_view kStacksNotKept =
     "stacks were not kept (not calls): there are too many different ones";

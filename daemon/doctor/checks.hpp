@@ -35,7 +35,13 @@ Answers hip_of_program(const Examined&);
 Answers hip_of_process(const Examined&);
 Answers zluda(const Examined&);
 
+// python.cpp
+Answers torch_build(const Examined&);
+Answers torch_targets(const Examined&);
+Answers torch_libraries(const Examined&);
+
 // variables.cpp
+Answers build_variables(const Examined&);
 Answers visible_devices(const Examined&);
 Answers other_variables(const Examined&);
 

@@ -20,11 +20,6 @@ std::string with_version(const std::string& path, const std::string& version) {
   return version.empty() || path.ends_with(version) ? path : fmt::format("{} ({})", path, version);
 }
 
-// "system" is the loader's cache and its usual folders.
-std::string rule_words(elf::FoundBy rule) {
-  return rule == elf::FoundBy::System ? "ld.so.cache or system folders" : std::string(elf::word_for(rule));
-}
-
 // One line for each copy on the machine: whether a dlopen by its name would take it.
 Answer from_copy(const Copy& copy, const elf::LibrarySearch& search, const std::vector<const elf::Asker*>& askers) {
   const std::string shown = with_version(copy.path, copy.version);
@@ -45,23 +40,6 @@ Answers from_copies(const std::vector<Copy>& copies, const elf::LibrarySearch& s
 }
 
 bool is_hip(const std::string& name, const std::string& path) { return family_of(name, path).name == kHipName; }
-bool is_of_gpu_stack(const std::string& name, const std::string& path) {
-  const auto family = family_of(name, path);
-  return family.kind == "rocm" || family.kind == "cuda";
-}
-
-// PyTorch for the CPU or for CUDA is the usual reason for a GPU that is not used.
-Answers torch_builds(const Examined& x) {
-  Answers out;
-  for (const std::string& folder : torch_folders(x)) {
-    const bool has_hip = x.exists(folder + "/lib/libtorch_hip.so");
-    out.push_back(has_hip ? ok(folder + " is a build for ROCm")
-                          : warning(folder + " is no build for ROCm (no libtorch_hip.so): it does not use an AMD GPU",
-                                    "pip install torch --index-url https://download.pytorch.org/whl/rocm6.4"));
-    out.back().name = "PyTorch";
-  }
-  return out;
-}
 
 // Libraries of the GPU stack that are linked with the program, directly or through others.
 Answers linked(const elf::LibrarySearch& search, const std::vector<elf::FoundLibrary>& all) {
@@ -103,7 +81,6 @@ Answers hip_of_program(const Examined& x) {
   const std::vector<elf::FoundLibrary> all = search.libraries_of(program);
   const bool is_linked = std::ranges::any_of(all, [](const auto& one) { return is_hip(one.name, one.path); });
   Answers out = linked(search, all);
-  for (Answer& one : torch_builds(x)) out.push_back(std::move(one));
   if (is_linked) return out;
   const std::vector<Copy> copies = hip_copies_on(x, search);
   for (Answer& one : from_copies(copies, search, {&file->links})) out.push_back(std::move(one));

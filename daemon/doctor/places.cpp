@@ -14,20 +14,6 @@ constexpr std::size_t kMostNames = 100'000, kMostCopies = 64, kLongestFirstLine 
 constexpr int kMostInterpreters = 4;
 constexpr const char* kHip = "libamdhip64.so*";
 
-// Names in a folder that match, sorted. Empty if it cannot be read.
-std::vector<std::string> names_in(const std::string& folder, const std::string& pattern) {
-  std::vector<std::string> out;
-  std::error_code error;
-  std::size_t seen = 0;
-  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    if (++seen > kMostNames) break;
-    const std::string name = it->path().filename().string();
-    if (glob_match(pattern, name)) out.push_back(name);
-  }
-  std::ranges::sort(out);
-  return out;
-}
-
 std::vector<std::string> split_at(std::string_view text, char separator) {
   std::vector<std::string> out;
   for (std::size_t begin = 0; begin <= text.size();) {
@@ -64,11 +50,26 @@ void add_packages(const Examined& x, const std::string& python, std::vector<std:
         to.push_back(prefix + library + "/" + version + packages);
 }
 
+// The folder of programs of the Python below a virtual environment that sees the packages of that Python; else empty.
+std::string home_of_environment(const Examined& x, const std::string& python) {
+  const std::string prefix = python.substr(0, python.rfind("/bin/"));
+  std::string home;
+  bool sees_system = false;
+  for (const std::string& line :
+       split_at(read_bounded(x.root + prefix + "/pyvenv.cfg", kLongestFirstLine).value_or(""), '\n')) {
+    const std::size_t equals = line.find(" = ");
+    if (line.starts_with("home ") && equals != line.npos) home = line.substr(equals + 3);
+    if (line.starts_with("include-system-site-packages ") && line.ends_with("true")) sees_system = true;
+  }
+  return sees_system ? home : std::string();
+}
+
 std::vector<std::string> package_folders(const Examined& x) {
   const std::string python = executed(x);
   if (!base_name(python).starts_with("python")) return {};
   std::vector<std::string> out = split_at(x.variable("PYTHONPATH").value_or(""), ':');
   add_packages(x, python, out);
+  if (const std::string home = home_of_environment(x, python); !home.empty()) add_packages(x, home + "/python3", out);
   std::erase_if(out, [&](const std::string& folder) { return !x.exists(folder); });
   return out;
 }
@@ -91,6 +92,28 @@ std::vector<std::string> folders_with_hip(const Examined& x, const elf::LibraryS
 }
 
 }  // namespace
+
+std::vector<std::string> names_in(const std::string& folder, const std::string& pattern) {
+  std::vector<std::string> out;
+  std::error_code error;
+  std::size_t seen = 0;
+  for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    if (++seen > kMostNames) break;
+    const std::string name = it->path().filename().string();
+    if (glob_match(pattern, name)) out.push_back(name);
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+bool is_of_gpu_stack(const std::string& name, const std::string& path) {
+  const auto family = family_of(name, path);
+  return family.kind == "rocm" || family.kind == "cuda";
+}
+
+std::string rule_words(elf::FoundBy rule) {
+  return rule == elf::FoundBy::System ? "ld.so.cache or system folders" : std::string(elf::word_for(rule));
+}
 
 elf::LibrarySearch library_search(const Examined& x) {
   return {x.root,

@@ -24,6 +24,14 @@ std::vector<Copy> hip_copies_on(const Examined& x, const elf::LibrarySearch& sea
 // The folders of PyTorch that the program's Python would import from; empty if the program is no Python.
 std::vector<std::string> torch_folders(const Examined& x);
 
+// Names in a folder below the root that match the pattern, sorted. Empty if it cannot be read.
+std::vector<std::string> names_in(const std::string& folder, const std::string& pattern);
+
+// Libraries of ROCm or CUDA.
+bool is_of_gpu_stack(const std::string& name, const std::string& path);
+// "system" is the loader's cache and its usual folders.
+std::string rule_words(elf::FoundBy rule);
+
 std::string version_of(const elf::LibrarySearch& search, const std::string& path);
 
 }  // namespace fade::doctor

@@ -29,6 +29,13 @@ std::optional<std::vector<std::string>> environment_of(Pid pid) {
   return proc.texts(pid, "environ");
 }
 
+// The Python of a virtual environment, if the name is that of its folder.
+std::string program_in(const std::string& name) {
+  std::error_code error;
+  const std::string python = name + "/bin/python3";
+  return std::filesystem::is_directory(name, error) && std::filesystem::exists(python, error) ? python : name;
+}
+
 }  // namespace
 
 Examined this_machine() {
@@ -46,7 +53,7 @@ Examined with_process(Pid pid) {
 
 Examined with_program(const std::string& name) {
   Examined out = this_machine();
-  const auto found = find_program(name, {});
+  const auto found = find_program(program_in(name), {});
   if (!found) {
     out.refused = found.error().message + ": " + found.error().cause;
     return out;

@@ -40,6 +40,23 @@ constexpr Variable kVariables[] = {
     {"LD_AUDIT", If::Set, "an auditor may change which libraries are loaded"},
 };
 
+// Variables of conda and of builds: which files are found, and for which GPUs code is built.
+constexpr Variable kBuildVariables[] = {
+    {"CONDA_PREFIX", If::Set, "the conda environment of this shell"},
+    {"VIRTUAL_ENV", If::Set, "the virtual environment of this shell"},
+    {"PYTHONPATH", If::Set, "its packages come before those of the environment"},
+    {"ROCM_PATH", If::Set, "builds and libraries look for ROCm there"},
+    {"ROCM_HOME", If::Set, "builds of PyTorch's extensions look for ROCm there"},
+    {"HIP_PATH", If::Set, "hipcc and libraries look for HIP there"},
+    {"CUDA_HOME", If::Set, "builds of PyTorch's extensions look for CUDA there"},
+    {"HIP_PLATFORM", If::Set, "hipcc builds for this platform"},
+    {"PYTORCH_ROCM_ARCH", If::Set, "extensions of PyTorch are built for these GPUs alone"},
+    {"GPU_TARGETS", If::Set, "CMake builds for these GPUs alone"},
+    {"AMDGPU_TARGETS", If::Set, "CMake builds for these GPUs alone"},
+    {"HCC_AMDGPU_TARGET", If::Set, "hipcc builds for these GPUs alone"},
+    {"USE_ROCM", If::Set, "builds of PyTorch decide by it"},
+};
+
 bool is_zero(std::string_view value) { return value == "0" || value == "false" || value == "False"; }
 
 bool holds(If condition, std::string_view value) {
@@ -126,6 +143,26 @@ Answers visible_devices(const Examined& x) {
     out.back().name = "CUDA_VISIBLE_DEVICES";
   }
   if (out.empty()) out.push_back(ok("no variable hides a GPU"));
+  return out;
+}
+
+// A conda environment that is not the program's own has other libraries.
+bool is_of_another_environment(const Examined& x, const std::string& name, const std::string& value) {
+  const bool is_place = name == "CONDA_PREFIX" || name == "VIRTUAL_ENV";
+  return is_place && !x.program.empty() && !x.program.starts_with(value + "/");
+}
+
+Answers build_variables(const Examined& x) {
+  Answers out;
+  for (const Variable& variable : kBuildVariables) {
+    const std::string value = x.variable(variable.name).value_or("");
+    if (value.empty()) continue;
+    const std::string name(variable.name), text = fmt::format("{}: {}", value, variable.effect);
+    out.push_back(is_of_another_environment(x, name, value)
+                      ? warning(text + ", which the program is not in", "activate the environment of the program")
+                      : ok(text));
+    out.back().name = name;
+  }
   return out;
 }
 

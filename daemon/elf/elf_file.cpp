@@ -76,8 +76,8 @@ void ElfFile::read_sections() {
     if (!::gelf_getshdr(scn, &header)) continue;
     const char* name = ::elf_strptr(handle(), names, header.sh_name);
     const auto flag = [&](std::uint64_t bit) { return (header.sh_flags & bit) != 0; };
-    sections_.push_back({name ? name : "", header.sh_addr, header.sh_size, ::elf_ndxscn(scn), header.sh_type,
-                         flag(SHF_ALLOC), flag(SHF_EXECINSTR), flag(SHF_WRITE)});
+    sections_.push_back({name ? name : "", header.sh_addr, header.sh_size, header.sh_offset, ::elf_ndxscn(scn),
+                         header.sh_type, flag(SHF_ALLOC), flag(SHF_EXECINSTR), flag(SHF_WRITE)});
   }
 }
 

@@ -23,6 +23,7 @@ struct Section {
   std::string name;
   std::uint64_t address = 0;
   std::uint64_t size = 0;
+  std::uint64_t offset = 0;  // in the file
   std::size_t index = 0;
   std::uint32_t type = 0;  // SHT_
   bool allocated = false, executable = false, writable = false;

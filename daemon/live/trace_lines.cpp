@@ -57,6 +57,20 @@ std::string exact_bytes(const std::string& text) {
   return text;
 }
 
+struct Level {
+  std::string_view api, color;
+};
+// HIP, the common case, is plain.
+constexpr Level kLevels[] = {
+    {"hip", ""},          {"hiprtc", "\x1b[33m"}, {"cuda", "\x1b[35m"}, {"nvml", "\x1b[35m"},  {"roctx", "\x1b[32m"},
+    {"nvtx", "\x1b[32m"}, {"hsa", "\x1b[2m"},     {"loads", "\x1b[2m"}, {"driver", "\x1b[2m"}, {"user", ""}};
+constexpr std::string_view kLibraryColor = "\x1b[36m";
+
+std::string_view color_of(const probes::Probe& probe) {
+  const auto* const level = std::ranges::find(kLevels, std::string_view(probe.api), &Level::api);
+  return level == std::end(kLevels) ? kLibraryColor : level->color;
+}
+
 bool is_unfinished(const CallRecord& record) {
   return (record.flags & (kReturned | kUnwound | kEntryOnly | kUnseen)) == 0;
 }
@@ -121,11 +135,18 @@ std::string TraceLines::line(const CallRecord& record, probes::Payload payload) 
   const ThreadNames thread = names_.thread(record.thread);
   const std::string who = thread_text(names_.process(thread.process).pid, thread.tid);
   const std::string call =
-      fmt::format("{}({}", printable(function.probe->symbol), arguments(function, record, payload));
+      fmt::format("{}({}", name_text(*function.probe, record.parent != 0), arguments(function, record, payload));
   const std::string place = names_.line_of(record.stack);
   return fmt::format("{}{} {}{}{}{}\n", who, stamp(record.entry_ns), call,
                      unfinished ? " <unfinished ...>" : ")" + ending(function, record, payload),
                      place.empty() ? "" : "  ", printable(place));
+}
+
+// A library above HIP, CUDA, HIP and the calls below HIP have a colour each.
+std::string TraceLines::name_text(const probes::Probe& probe, bool is_inside) const {
+  const std::string name = printable(probe.symbol), indent = manner_.indents && is_inside ? "  " : "";
+  const std::string_view color = manner_.color ? color_of(probe) : std::string_view();
+  return color.empty() ? indent + name : fmt::format("{}{}{}{}", indent, color, name, kPlain);
 }
 
 std::string TraceLines::thread_text(Pid pid, Tid tid) const {

@@ -32,6 +32,7 @@ struct TraceManner {
   bool failures_only = false;  // including calls that the end of the process cut off
   bool color = false;
   bool utf8 = false;           // "12.3 µs", not "12.3 us"
+  bool indents = false;        // calls inside recorded calls stand further right
   bool alone_unnamed = false;  // no "[5993/5994]" until a second thread makes a call
   Stamp stamp = Stamp::SinceStart;
   std::size_t longest = 256;  // characters of one argument
@@ -55,6 +56,7 @@ class TraceLines final : public BatchReader {
   void on(const Notice& notice);
   void ends(const ProcessEnded& ended);
   void take(const CallRecord& record, probes::Payload payload);
+  std::string name_text(const probes::Probe& probe, bool is_inside) const;
   std::string thread_text(Pid pid, Tid tid) const;
   std::string stamp(std::int64_t at) const;
   std::string arguments(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const;

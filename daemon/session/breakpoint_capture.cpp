@@ -2,8 +2,12 @@
 
 #include <signal.h>
 
+#include <algorithm>
 #include <array>
+#include <string>
 
+#include "base/glob.hpp"
+#include "probes/decode.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/code_images.hpp"
 #include "session/site_use.hpp"
@@ -109,7 +113,7 @@ void BreakpointCapture::thread_ended(Thread& thread, bool process_ended) {
 // already, from the stack pointer on.
 void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registers& registers,
                               std::span<const std::uint64_t> on_stack, std::int64_t now) {
-  const Entry& entry = functions_[index];
+  Entry& entry = functions_[index];
   if (entry.needs.hsa == probes::HsaCall::QueueEnd) packets_.queue_ends(thread, RemoteAddr{registers.rdi});
   book_.arrive(thread, index, registers.sp(), on_stack, thread.memory());
   if (!is_recorded(entry) && !entry.needs.always()) return;
@@ -120,20 +124,47 @@ void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registe
   read_arguments(thread, entry, registers, on_stack, call);
   CallSite& site = sites_.of(thread, call.return_address);
   call.record.caller = site.id;
-  if (is_recorded(entry) && stacks_.policy().wants(*entry.probe, entry.function, site.id))
+  const bool is_kept = is_recorded(entry) && is_wanted(entry, site) && has_wanted_values(entry, call);
+  if (!is_kept && !entry.needs.always()) return;
+  if (is_kept && stacks_.policy().wants(*entry.probe, entry.function, site.id))
     call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
   const bool is_seen = entry.needs.result && returns_.watch(thread, site, call.return_address);
-  begin(thread, entry, call.record);
+  begin(thread, is_kept, call.record);
   if (!is_seen) return book_.close(std::move(call), entry.needs.result ? kUnseen : kEntryOnly);
   call.record.held_ns = held_time(call.record.entry_ns - now);
   book_.open(thread, std::move(call));
 }
 
+bool BreakpointCapture::is_wanted(Entry& entry, const CallSite& site) {
+  const std::string& callers = entry.needs.callers;
+  if (callers.empty()) return true;
+  const bool is_excluded = callers.starts_with('!');
+  const std::string pattern = callers.substr(is_excluded ? 1 : 0);
+  const bool is_wanted = glob_match(pattern, std::string(base_name(site.library))) != is_excluded;
+  entry.left_out += is_wanted ? 0 : 1;
+  return is_wanted;
+}
+
+// A value as it is shown; a text without its quotes.
+bool BreakpointCapture::has_wanted_values(const Entry& entry, const OpenCall& call) {
+  if (!entry.needs.only) return true;
+  const probes::Payload payload(call.payload);
+  for (const probes::Value& value : probes::decode(*entry.probe, call.record, payload, entry.library_major)) {
+    const auto parameter = std::ranges::find(entry.probe->parameters, value.name, &probes::Parameter::name);
+    if (parameter == entry.probe->parameters.end() || parameter->only.empty()) continue;
+    std::string text = value.text;
+    if (text.starts_with('"') && text.size() > 1) text = text.substr(1, text.size() - 2);
+    const auto matches = [&](const std::string& pattern) { return glob_match(pattern, text); };
+    if (!std::ranges::any_of(parameter->only, matches)) return false;
+  }
+  return true;
+}
+
 // The call gets its id and time last: fade's own work until now is not its time. Other threads call meanwhile, and a
 // call with a lower id has no later time.
-void BreakpointCapture::begin(const Thread& thread, const Entry& entry, CallRecord& record) {
+void BreakpointCapture::begin(const Thread& thread, bool is_recorded, CallRecord& record) {
   record.entry_ns = clock_.now();
-  if (!is_recorded(entry)) return;
+  if (!is_recorded) return;
   if (now_behind_others_) record.entry_ns = now_behind_others_();
   book_.number(thread, record);
   record.entry_ns = book_.entry_time(record.entry_ns);

@@ -64,9 +64,13 @@ class BreakpointCapture final : public Capture {
   std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
   void enter(Thread& thread, std::uint32_t index, const Registers& registers, std::span<const std::uint64_t> on_stack,
              std::int64_t now);
-  void begin(const Thread& thread, const Entry& entry, CallRecord& record);
+  void begin(const Thread& thread, bool is_recorded, CallRecord& record);
   std::uint32_t leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
   bool is_recorded(const Entry& entry) const { return entry.what == Entry::What::Function && recording_; }
+  // Tests if calls from there are recorded, and counts those that are not.
+  static bool is_wanted(Entry& entry, const CallSite& site);
+  // Tests if the arguments are those of a call that is recorded (@only).
+  static bool has_wanted_values(const Entry& entry, const OpenCall& call);
   void read_arguments(Thread& thread, const Entry& entry, const Registers& registers,
                       std::span<const std::uint64_t> on_stack, OpenCall& call);
   EndedCall returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now);

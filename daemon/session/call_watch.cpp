@@ -12,7 +12,7 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       clock_(clock),
       roster_(roster),
       return_rest_ns_(options.return_rest_ns),
-      functions_(sink, overrides),
+      functions_(sink, overrides, options.callers),
       engines_(functions_),
       modules_(sink, clock, functions_, engines_, options.wishes),
       stacks_(sink, clock, options.stacks),
@@ -111,6 +111,7 @@ void CallWatch::stop() {
 
 void CallWatch::report(bool at_end) {
   functions_.report_costs();
+  functions_.report_left_out(clock_.now());
   for (const auto& [tid, thread] : roster_.threads()) tally_.report(*thread);
   stacks_.report(at_end);
   breakpoints_.returns().report_unseen(at_end);

@@ -1,8 +1,13 @@
 #include "session/function_table.hpp"
 
+#include <utility>
+
+#include "base/recording.hpp"
+
 namespace fade {
 
-FunctionTable::FunctionTable(EventSink& sink, const probes::Overrides& overrides) : sink_(sink), overrides_(overrides) {
+FunctionTable::FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers)
+    : sink_(sink), overrides_(overrides), callers_(std::move(callers)) {
   add({});
   // loader(), set_action(), set_mask()
   for (const auto what : {Entry::What::Loader, Entry::What::Sigaction, Entry::What::Sigmask}) add({.what = what});
@@ -19,6 +24,7 @@ std::uint32_t FunctionTable::function(const probes::ProbePtr& probe, const std::
   if (!is_new) return it->second;
   Entry entry{.function = ++last_function_, .probe = probe, .library = library, .library_major = library_major};
   entry.needs = needs_of(*probe, overrides_);
+  if (callers_) entry.needs.callers = callers_(*probe);
   sink_.notice(FunctionDefined{entry.function, probe, library, library_major, other_names});
   return it->second = add(std::move(entry));
 }
@@ -29,6 +35,12 @@ std::uint32_t FunctionTable::resolver(const probes::ProbePtr& probe, const std::
   Entry entry{.what = Entry::What::Resolver, .probe = probe, .library = library, .library_major = library_major};
   entry.needs.resolver = true;
   return it->second = add(std::move(entry));
+}
+
+void FunctionTable::report_left_out(std::int64_t now) {
+  std::uint64_t n = 0;
+  for (const auto& entry : entries_) n += std::exchange(entry->left_out, 0);
+  if (n > 0) sink_.notice(Drop{.at = now, .n = n, .reason = std::string(kOtherCallers)});
 }
 
 void FunctionTable::report_costs() {

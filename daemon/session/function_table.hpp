@@ -1,6 +1,7 @@
 // The things that can begin at a site: the functions of a session, each known once per library file, with the needs of
 // their calls. Indexes count from 1 and stay; all processes of the session share them.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,7 @@ struct Entry {
   Needs needs;              // of Function and Resolver
   std::uint64_t stops = 0;  // since last asked
   std::int64_t held_ns = 0;
+  std::uint64_t left_out = 0;  // calls of libraries that are not among needs.callers
 
   // Tests if it begins a call. The other entries guard the program's view of its libraries and signals.
   bool is_call() const { return what == What::Function || what == What::Resolver; }
@@ -35,7 +37,10 @@ struct Entry {
 
 class FunctionTable {
  public:
-  FunctionTable(EventSink& sink, const probes::Overrides& overrides);
+  // A pattern of the libraries of which calls of a function are recorded; empty: of all.
+  using CallersOf = std::function<std::string(const probes::Probe&)>;
+
+  FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers = {});
 
   std::uint32_t loader() const { return 1; }
   std::uint32_t set_action() const { return 2; }
@@ -48,6 +53,8 @@ class FunctionTable {
   Entry& operator[](std::uint32_t index) { return *entries_[index]; }
   // Sends the cost of stops since the last time.
   void report_costs();
+  // Sends how many calls were left out since the last time.
+  void report_left_out(std::int64_t now);
 
  private:
   using Key = std::pair<std::string, std::string>;  // library, symbol
@@ -55,6 +62,7 @@ class FunctionTable {
 
   EventSink& sink_;
   const probes::Overrides& overrides_;
+  CallersOf callers_;
   std::vector<std::unique_ptr<Entry>> entries_;  // [0] stands for "nothing"
   std::map<Key, std::uint32_t> functions_, resolvers_;
   FunctionId last_function_ = 0;

@@ -19,6 +19,7 @@ Needs needs_of(const probes::Probe& probe, const probes::Overrides& overrides) {
     if (parameter.type.cls == probes::TypeClass::CString) out.strings.push_back(index);
     if (parameter.read_at_entry()) out.ins.push_back(index);
     if (parameter.read_at_return()) out.outs.push_back(index);
+    if (!parameter.only.empty()) out.only = true;
     if (parameter.gives_text()) out.out_strings.push_back(index);
   }
   out.kernel_names = names_kernels(probe);

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "probes/hsa_calls.hpp"
@@ -26,6 +27,8 @@ struct Needs {
   bool table = false;                           // the call gives a table of functions
   bool rule = false;                            // a --set rule may change the answer
   bool resolver = false;                        // the call returns the place of a function (IFUNC)
+  bool only = false;                            // only calls with some arguments are recorded
+  std::string callers;                          // only calls of libraries that match are recorded; empty: all calls
   probes::HsaCall hsa = probes::HsaCall::None;  // what the call tells about work of a GPU
 
   // Whether calls matter while nothing is recorded: threads change their device, rules go on being applied, and

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/recording.hpp"
+#include "session/function_table.hpp"
 #include "session/governor.hpp"
 #include "session/hot_functions.hpp"
 #include "session/module_watch.hpp"
@@ -21,6 +22,7 @@ enum class SummedCalls : std::uint8_t { Never, OfBudget, All };
 
 struct SessionOptions {
   ModuleWatch::Wishes wishes;
+  FunctionTable::CallersOf callers;  // empty: calls of all libraries are recorded
   StackChoice stacks;
   CaptureEngine engine = CaptureEngine::Auto;
   // with CaptureEngine::Auto, a tapped function that was not called for so long has its breakpoint again

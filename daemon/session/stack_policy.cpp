@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 
+#include "base/glob.hpp"
 #include "base/suggest.hpp"
+#include "probes/selection.hpp"
 
 namespace fade {
 namespace {
@@ -27,8 +31,11 @@ tl::unexpected<Error> refused(const std::string& word) {
     for (const std::string& name : known)
       if (name.starts_with(word)) hint += (hint.empty() ? " (did you mean '" : "' or '") + name;
   if (!hint.empty() && !hint.ends_with(")")) hint += "'?)";
-  return fail(fmt::format("--stacks: '{}' is not understood{}", word, hint), {},
-              "off, or some of alloc,errors,first,sample,all; sample=1000 takes every 1,000th call", EINVAL);
+  return fail(
+      fmt::format("--stacks: '{}' is not understood{}", word, hint), {},
+      "off, or some of alloc,errors,first,sample,all, functions (hipMemcpy*) and groups (copy); sample=1000 takes "
+      "every 1,000th call",
+      EINVAL);
 }
 
 bool set_sample(std::string_view word, StackChoice& choice) {
@@ -39,6 +46,18 @@ bool set_sample(std::string_view word, StackChoice& choice) {
   if (word.empty()) return true;
   const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), choice.every);
   return word[0] == '=' && error == std::errc() && end == word.data() + word.size() && choice.every > 0;
+}
+
+// Names of functions have a capital letter or an underscore; so a mistyped word is no function.
+bool may_be_function(std::string_view word) {
+  return std::ranges::any_of(word, [](unsigned char c) { return std::isupper(c) != 0 || c == '_' || c == '*'; });
+}
+
+bool add_functions(const std::string& word, std::vector<std::string>& to) {
+  const std::string group = probes::group_named(word);
+  if (group.empty() && !may_be_function(word)) return false;
+  to.push_back(group.empty() ? word : group);
+  return true;
 }
 
 // Users ask later about the origin of memory; a free that fails is an error. A launch allocates on behalf of the call
@@ -54,14 +73,20 @@ bool is_allocation(const probes::Probe& probe) {
 Result<void> StackChoice::parse_calls(const std::vector<std::string>& words) {
   for (const auto& [word, flag] : kNames) this->*flag = false;
   every = 0;
+  functions.clear();
   for (const std::string& word : words) {
     if (word == "off" && words.size() == 1) return {};
     bool is_known = set_sample(word, *this);
     for (const Name& name : kNames)
       if (name.word == word) this->*name.flag = is_known = true;
-    if (!is_known) return refused(word);
+    if (!is_known && !add_functions(word, functions)) return refused(word);
   }
   return {};
+}
+
+bool StackChoice::names(const probes::Probe& probe) const {
+  return std::ranges::any_of(
+      functions, [&](const std::string& word) { return word == probe.group || glob_match(word, probe.symbol); });
 }
 
 std::string words_of(const StackChoice& choice) {
@@ -70,6 +95,7 @@ std::string words_of(const StackChoice& choice) {
   for (const auto& [word, flag] : kNames)
     if (choice.*flag) add(word);
   if (choice.every > 0) add(fmt::format("sample={}", choice.every));
+  for (const std::string& word : choice.functions) add(word);
   return out.empty() ? "off" : out;
 }
 
@@ -79,7 +105,7 @@ bool StackPolicy::is_first(FunctionId function, CallSiteId caller) {
 }
 
 bool StackPolicy::takes_every(const probes::Probe& probe) const {
-  return wants_entries_ && (choice_.all || (choice_.allocations && is_allocation(probe)));
+  return wants_entries_ && (choice_.all || (choice_.allocations && is_allocation(probe)) || choice_.names(probe));
 }
 
 // Each is asked, so that a call counts for all of them.

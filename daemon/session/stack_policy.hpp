@@ -16,16 +16,19 @@ struct StackChoice {
   bool errors = true;       // calls that failed
   bool first = true;        // the first call of a function from a place
   bool all = false;
-  std::uint32_t every = 0;   // one of so many calls; 0: none
-  std::uint32_t depth = 64;  // frames kept, from the innermost
+  std::uint32_t every = 0;             // one of so many calls; 0: none
+  std::vector<std::string> functions;  // each call of these: names, patterns (hipMemcpy*) and groups
+  std::uint32_t depth = 64;            // frames kept, from the innermost
   bool native = true, python = true;
 
   static constexpr std::uint32_t kUsualSample = 100, kMostFrames = 1024;
 
-  // Sets the calls with a stack: alloc, errors, first, sample, sample=N, all, off. "off" excludes the rest.
+  // Sets the calls with a stack: alloc, errors, first, sample, sample=N, all, off, functions and groups. "off" excludes
+  // the rest.
   Result<void> parse_calls(const std::vector<std::string>& words);
-  bool at_entry() const { return takes_frames() && (allocations || first || all || every > 0); }
+  bool at_entry() const { return takes_frames() && (allocations || first || all || every > 0 || !functions.empty()); }
   bool at_failure() const { return takes_frames() && (errors || all); }
+  bool names(const probes::Probe& probe) const;  // among `functions`
   bool is_on() const { return at_entry() || at_failure(); }
 
  private:

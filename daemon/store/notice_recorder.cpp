@@ -156,7 +156,8 @@ void NoticeRecorder::on(const Lifecycle& n) {
 }
 
 void NoticeRecorder::on(const Drop& n) {
-  if (n.reason != kStacksNotKept && !n.reason.starts_with(kReturnsNotSeen)) never_came_ += n.n;
+  if (n.reason != kStacksNotKept && n.reason != kOtherCallers && !n.reason.starts_with(kReturnsNotSeen))
+    never_came_ += n.n;
   drop_(session_, n.at, n.duration, n.n, n.reason);
 }
 

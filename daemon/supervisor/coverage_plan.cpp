@@ -41,6 +41,8 @@ void add_each(Filters& to, const char* kind, const std::vector<std::string>& val
 Filters filters_of(const RecordingOptions& o) {
   Filters out;
   if (!o.events.empty()) out.push_back({"events", fmt::format("{}", fmt::join(o.events, ","))});
+  for (const std::string& word : o.events)
+    if (word.find('@') != std::string::npos) out.push_back({"callers", word});
   add_each(out, "include", o.include);
   add_each(out, "exclude", o.exclude);
   add_each(out, "kernel-include", o.kernel_include);

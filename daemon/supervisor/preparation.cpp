@@ -1,6 +1,4 @@
 #include "supervisor/preparation.hpp"
-#include "supervisor/budget.hpp"
-#include "supervisor/detail_rule.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +10,11 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/glob.hpp"
+#include "base/suggest.hpp"
 #include "probes/hsa_calls.hpp"
+#include "supervisor/budget.hpp"
+#include "supervisor/detail_rule.hpp"
 #include "supervisor/gpu_times.hpp"
 #include "supervisor/kfd_topology.hpp"
 #include "supervisor/presets.hpp"
@@ -91,9 +93,37 @@ Result<StackChoice> stack_choice(const RecordingOptions& options) {
   return out;
 }
 
+namespace {
+
+// Empty where each call is wanted: then no call is looked at.
+FunctionTable::CallersOf callers_of(const RecordingOptions& options, const probes::Selection& selection) {
+  const auto has_callers = [](const std::string& word) { return word.find('@') != std::string::npos; };
+  if (std::ranges::none_of(options.events, has_callers)) return {};
+  return [selection](const probes::Probe& probe) { return selection.callers_of(probe); };
+}
+
+// A name that no watched function has would give no stacks, and no reason.
+Result<void> check_stack_functions(const StackChoice& stacks, const std::vector<probes::ProbePtr>& watched,
+                                   const std::vector<std::string>& by_name) {
+  for (const std::string& word : stacks.functions) {
+    const auto is_it = [&](const std::string& name) { return glob_match(word, name); };
+    const auto matches = [&](const auto& probe) { return word == probe->group || is_it(probe->symbol); };
+    if (std::ranges::any_of(watched, matches) || std::ranges::any_of(by_name, is_it)) continue;
+    std::vector<std::string> names;
+    for (const auto& probe : watched) names.push_back(probe->symbol);
+    return fail(fmt::format("--stacks: no function that is recorded is called '{}'{}", word, did_you_mean(word, names)),
+                "stacks are taken of recorded calls", "choose it with -e, too: -e all," + word, EINVAL);
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides) {
-  SessionOptions out{.follow = options.follow, .hang_ns = options.hang_ns.value_or(0)};
+  SessionOptions out{.callers = callers_of(options, chosen.selection),
+                     .follow = options.follow,
+                     .hang_ns = options.hang_ns.value_or(0)};
   const auto step = parse_step(options.step);
   if (!step) return tl::unexpected(step.error());
   const auto detail = parse_detail_rule(options);
@@ -121,6 +151,8 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
     return tl::unexpected(std::move(checked.error()));
   auto stacks = stack_choice(options);
   if (!stacks) return tl::unexpected(std::move(stacks.error()));
+  if (auto checked = check_stack_functions(*stacks, out.wishes.probes, by_name); !checked)
+    return tl::unexpected(std::move(checked.error()));
   out.stacks = *stacks;
   out.wishes.files = stacks->is_on();
   for (const std::string& rank : options.only_ranks) {

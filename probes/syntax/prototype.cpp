@@ -51,9 +51,23 @@ bool parse_named_values(Cursor& cursor, const Types& types, Draft& draft) {
   return cursor.expect(')', "after the type");
 }
 
+// @only("PATTERN", ...)
+bool parse_only_note(Cursor& cursor, Draft& draft) {
+  if (!cursor.expect('(', "and a pattern in quotes")) return false;
+  do {
+    if (cursor.peek().kind != Token::Kind::String || cursor.peek().text.empty())
+      return cursor.expected("a pattern in quotes, such as \"/dev/kfd*\"");
+    draft.parameter.only.emplace_back(cursor.take().text);
+  } while (cursor.accept(','));
+  return cursor.expect(')', "after the patterns");
+}
+
+constexpr std::string_view kParameterNotes = "a role, text, only(...), flags(TYPE) or enum(TYPE)";
+
 bool parse_parameter_note(Cursor& cursor, const Types& types, Draft& draft) {
-  const auto word = cursor.expect_word("a role, text, flags(TYPE) or enum(TYPE)");
+  const auto word = cursor.expect_word(kParameterNotes);
   if (!word) return false;
+  if (word->text == "only") return parse_only_note(cursor, draft);
   if (word->text == "text") return draft.as_text = true;
   if (word->text == "flags") draft.parameter.role = Role::Flags;
   if (word->text == "enum" || word->text == "flags") {
@@ -63,8 +77,8 @@ bool parse_parameter_note(Cursor& cursor, const Types& types, Draft& draft) {
   const auto role = role_named(word->text);
   if (!role) {
     auto known = role_words();
-    known.insert(known.end(), {"text", "enum"});
-    return complain_near(cursor, *word, "a role, text, flags(TYPE) or enum(TYPE)", std::move(known));
+    known.insert(known.end(), {"text", "enum", "only"});
+    return complain_near(cursor, *word, kParameterNotes, std::move(known));
   }
   draft.parameter.role = *role;
   return true;

@@ -130,4 +130,5 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('function_categories', 'name', 'text', '', 'name of the function'),
 ('function_categories', 'category', 'text', '',
  'DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR (asks for errors), MARKER (roctx, NVTX), '
- || 'REDIRECT (a CUDA function that runs on HIP) or OTHER');
+ || 'REDIRECT (a CUDA function that runs on HIP), the group of a library above HIP (COMM, BLAS, DNN, '
+ || 'FFT, SPARSE, SOLVER, RAND), LOADS (dlopen, dlsym), DRIVER (requests to device nodes) or OTHER');

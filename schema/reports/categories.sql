@@ -5,7 +5,7 @@
 -- none: no call was recorded
 -- question: time
 -- topic: calls
--- column: category  text      DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR, MARKER, REDIRECT or OTHER
+-- column: category  text      DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR, MARKER, REDIRECT, COMM, BLAS, DNN, FFT, SPARSE, SOLVER, RAND, LOADS, DRIVER or OTHER
 -- column: calls     count     how many
 -- column: errors    count     calls whose result was not success
 -- column: self_ns   net       time in them, without watched calls inside

@@ -1,8 +1,9 @@
 -- Matrix products by shape: calls, FLOPs, and the rate that the GPU reached
 -- about: From the arguments of rocBLAS, hipBLAS, hipBLASLt and cuBLAS (-e all,blas). A product of one library inside a product of another counts once, as the outer one. A product is 2 m n k operations for each element of the batch, 8 m n k of complex numbers. Grouped products of cuBLAS are left out, because their shapes are in memory, and cublasUint8gemmBias.
+-- about: -e blas without all records no launches, so the columns of the GPU's time stay empty. Types of complex numbers are named as numpy does: c64 has two f32.
 -- sort: -flops
 -- limit: 40
--- leave: bytes pid strides total_ns gb_per_s trans
+-- leave: ld pid bytes trans percent total_ns flops gpu_ns batch peak_percent gb_per_s
 -- none: no matrix product was recorded
 -- question: work
 -- topic: kernels
@@ -16,7 +17,7 @@
 -- column: batch         count     products of one call
 -- column: types         text      elements of the left, right and resulting matrix, if they differ; then the type that is computed in
 -- column: trans         text      N, T or C: whether the left and the right matrix are transposed
--- column: strides       text      leading dimensions of the left, right and resulting matrix
+-- column: ld            text      leading dimensions of the left, right and resulting matrix
 -- column: calls         count     successful calls with this shape
 -- column: total_ns      net       time of these calls on the host
 -- column: flops         number    operations of all calls
@@ -44,18 +45,18 @@ WITH RECURSIVE family(pattern, letter, m, n, k, batch, trans_a, trans_b, a, b, c
     'Ctype', NULL, 'lda', 'ldb', 'ldc'),
     ('^(hip|cu)blasLtMatmul$', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
 ), element(word, name, bytes, complex) AS (
-  VALUES ('S', 'f32', 4, 0), ('D', 'f64', 8, 0), ('H', 'f16', 2, 0), ('C', 'c32', 8, 1), ('Z', 'c64', 16, 1),
+  VALUES ('S', 'f32', 4, 0), ('D', 'f64', 8, 0), ('H', 'f16', 2, 0), ('C', 'c64', 8, 1), ('Z', 'c128', 16, 1),
     ('16F', 'f16', 2, 0), ('F16_R', 'f16', 2, 0), ('16B', 'bf16', 2, 0),
     ('BF16_R', 'bf16', 2, 0), ('R_16BF', 'bf16', 2, 0), ('R_16B', 'bf16', 2, 0), ('R_16F', 'f16', 2, 0),
     ('R_32F', 'f32', 4, 0), ('F32_R', 'f32', 4, 0), ('R_64F', 'f64', 8, 0), ('F64_R', 'f64', 8, 0),
-    ('C_32F', 'c32', 8, 1), ('F32_C', 'c32', 8, 1), ('C_64F', 'c64', 16, 1), ('F64_C', 'c64', 16, 1),
-    ('R_8I', 'i8', 1, 0), ('C_8I', 'ci8', 2, 1), ('I8_R', 'i8', 1, 0), ('R_32I', 'i32', 4, 0), ('I32_R', 'i32', 4, 0),
+    ('C_32F', 'c64', 8, 1), ('F32_C', 'c64', 8, 1), ('C_64F', 'c128', 16, 1), ('F64_C', 'c128', 16, 1),
+    ('R_8I', 'i8', 1, 0), ('C_8I', 'ci16', 2, 1), ('I8_R', 'i8', 1, 0), ('R_32I', 'i32', 4, 0), ('I32_R', 'i32', 4, 0),
     ('R_8F_E4M3', 'f8', 1, 0), ('R_8F_E5M2', 'bf8', 1, 0), ('R_8F_E4M3_FNUZ', 'f8', 1, 0),
     ('R_8F_E5M2_FNUZ', 'bf8', 1, 0), ('F8_R', 'f8', 1, 0), ('BF8_R', 'bf8', 1, 0)
 ), rate(arch, name, operations) AS (
   -- for each compute unit and cycle; of matrix units, of vector units if the chip has no others for the type
   VALUES ('gfx908', 'f32', 256), ('gfx908', 'f16', 1024), ('gfx908', 'bf16', 512), ('gfx908', 'i8', 1024),
-    ('gfx90a', 'f64', 256), ('gfx90a', 'c64', 256), ('gfx90a', 'f32', 256), ('gfx90a', 'f16', 1024),
+    ('gfx90a', 'f64', 256), ('gfx90a', 'c128', 256), ('gfx90a', 'f32', 256), ('gfx90a', 'f16', 1024),
     ('gfx90a', 'bf16', 1024), ('gfx90a', 'i8', 1024), ('gfx942', 'f64', 256), ('gfx942', 'f32', 256),
     ('gfx942', 'f16', 2048), ('gfx942', 'bf16', 2048), ('gfx942', 'i8', 4096), ('gfx942', 'f8', 4096),
     ('gfx942', 'bf8', 4096), ('gfx1100', 'f32', 256), ('gfx1100', 'f16', 512), ('gfx1100', 'bf16', 512),
@@ -153,7 +154,7 @@ WITH RECURSIVE family(pattern, letter, m, n, k, batch, trans_a, trans_b, a, b, c
            substr(p.name, p.letter, 1)) AS c,
          json_extract(x.facts, '$[13]') AS compute,
            json_extract(x.facts, '$[6]') || ',' || json_extract(x.facts, '$[7]') || ',' || json_extract(x.facts,
-           '$[8]') AS strides,
+           '$[8]') AS ld,
          x.calls, x.duration, x.timed, x.gpu_ns, x.device
   FROM plain x JOIN product p ON p.id = x.function_id
   UNION ALL
@@ -193,13 +194,13 @@ WITH RECURSIVE family(pattern, letter, m, n, k, batch, trans_a, trans_b, a, b, c
          WHEN trans_a LIKE '%none' OR trans_a GLOB '*_N' THEN 'N' ELSE 'T' END) || (CASE WHEN trans_b IS NULL THEN ''
          WHEN trans_b LIKE '%conj%' OR trans_b GLOB '*_C' THEN 'C' WHEN trans_b LIKE '%none' OR trans_b GLOB '*_N'
          THEN 'N' ELSE 'T' END) AS trans,
-         strides, sum(calls) AS calls, max(sum(net), 0) AS total_ns, sum(flops * calls) AS flops,
+         ld, sum(calls) AS calls, max(sum(net), 0) AS total_ns, sum(flops * calls) AS flops,
            sum(size * calls) AS bytes, sum(gpu_ns) AS gpu_ns,
          sum(nullif(timed, 0) * flops) AS timed_flops, sum(nullif(timed, 0) * size) AS timed_bytes,
            max(device) AS device, a_name
-  FROM typed GROUP BY session, name, pid, m, n, k, batch, types, trans, strides
+  FROM typed GROUP BY session, name, pid, m, n, k, batch, types, trans, ld
 )
-SELECT s.name, s.pid, s.m, s.n, s.k, s.batch, s.types, s.trans, s.strides, s.calls, s.total_ns, s.flops,
+SELECT s.name, s.pid, s.m, s.n, s.k, s.batch, s.types, s.trans, s.ld, s.calls, s.total_ns, s.flops,
   round(100.0 * s.flops / nullif(sum(s.flops) OVER (), 0), 2) AS percent, s.bytes, s.gpu_ns,
        round(s.timed_flops / nullif(s.gpu_ns, 0) / 1e3, 2) AS tflops,
          round(100.0 * s.timed_flops / nullif(s.gpu_ns, 0) * 1e9 / nullif(c.cycles * r.operations, 0),

@@ -134,7 +134,10 @@ WITH rule(n, api, kind, grp, category) AS (
     (56, NULL, NULL, 'event', 'STREAM'), (57, NULL, NULL, 'kernel', 'KERNEL'), (58, NULL, NULL, 'config', 'KERNEL'),
     (59, NULL, NULL, 'module', 'MODULE'), (60, NULL, NULL, 'register', 'MODULE'), (61, NULL, NULL, 'device', 'DEVICE'),
     (62, NULL, NULL, 'graph', 'GRAPH'), (63, NULL, NULL, 'error', 'ERROR'), (64, NULL, NULL, 'marker', 'MARKER'),
-    (99, NULL, NULL, NULL, 'OTHER'))
+    (70, NULL, NULL, 'comm', 'COMM'), (71, NULL, NULL, 'blas', 'BLAS'), (72, NULL, NULL, 'dnn', 'DNN'),
+    (73, NULL, NULL, 'fft', 'FFT'), (74, NULL, NULL, 'sparse', 'SPARSE'), (75, NULL, NULL, 'solver', 'SOLVER'),
+    (76, NULL, NULL, 'rand', 'RAND'), (77, NULL, NULL, 'loads', 'LOADS'),
+    (78, NULL, NULL, 'driver', 'DRIVER'), (99, NULL, NULL, NULL, 'OTHER'))
 SELECT f.id AS function_id, f.session, f.name,
        (SELECT r.category
         FROM rule r

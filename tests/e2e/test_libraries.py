@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 
+import pexpect
 import pytest
 
 import harness
@@ -122,13 +123,13 @@ def test_the_verdict_counts_calls_of_hip(build, timed):
 def test_products_have_their_shapes(build, timed):
     folder, _, log = timed
     rows = report(build, folder, "gemm")
-    assert {(r["name"], r["m"], r["n"], r["k"], r["batch"], r["strides"]): r["calls"] for r in rows} == products_of(log)
+    assert {(r["name"], r["m"], r["n"], r["k"], r["batch"], r["ld"]): r["calls"] for r in rows} == products_of(log)
     types = {row["name"]: (row["types"], row["trans"]) for row in rows}
     assert types == {
         "rocblas_sgemm": ("f32", "NT"),
         "hipblasSgemm": ("f32", "NN"),
         "rocblas_gemm_ex": ("f16 f32", "TN"),
-        "rocblas_zgemm_strided_batched": ("c64", "NN"),
+        "rocblas_zgemm_strided_batched": ("c128", "NN"),
         "hipblasLtMatmul": ("f16", ""),
         "cublasDgemmStridedBatched": ("f64", "TC"),
     }
@@ -165,3 +166,89 @@ def test_without_rows_of_calls_the_sums_remain(build, tmp_path):
     assert told["rocblas_sgemm"]["calls"] == sum(line[0] == "rocblas_sgemm" for line in log)
     assert told["rocblas_gemm_ex"]["hip_calls"] == 2 and told["rocblas_gemm_ex"]["launches"] is None
     assert report(build, tmp_path, "gemm") == []
+
+
+def test_calls_of_libraries_are_in_the_category_of_their_group(timed):
+    _, database, _ = timed
+    told = dict(database.rows("SELECT name, category FROM function_categories"))
+    assert (told["rocblas_sgemm"], told["ncclAllReduce"], told["hipMalloc"]) == ("BLAS", "COMM", "MEMORY")
+
+
+def test_rates_are_visible_on_a_narrow_terminal(build, timed):
+    folder, _, _ = timed
+    shown = on_terminal(build, folder, "gemm", 80).splitlines()
+    assert "tflops" in shown[0] and "gb per s" in shown[0] and "calls" in shown[0], shown[0]
+
+
+def on_terminal(build, folder, name, columns):
+    child = pexpect.spawn(
+        str(build.fade_query), [name, str(folder / "run.db"), "--no-pager"], dimensions=(50, columns), encoding="utf-8"
+    )
+    child.expect(pexpect.EOF)
+    return child.before
+
+
+def test_the_summary_may_have_calls_by_library_and_api(build, tmp_path):
+    options = ["--summary=libraries", "-e", "all,blas", "-o", tmp_path / "run.db"]
+    ran = harness.run(
+        [build.fade_run, *options, "--", *build.command("libraries 3")], environment(build, tmp_path), tmp_path / "run"
+    )
+    assert ran.status == 0, ran.stderr
+    table = ran.stderr.decode().split("library", 1)[1]
+    rows = report(build, tmp_path, "library-apis")
+    database = harness.Database(tmp_path / "run.db")
+    assert {(row["library"], row["api"]): row["calls"] for row in rows} == {
+        (library, api): calls
+        for library, api, calls in database.rows(
+            "SELECT library, category, sum(calls) FROM caller_stats GROUP BY library, category"
+        )
+    }
+    assert {"hip", "rocblas"} <= {row["api"] for row in rows} and len({row["library"] for row in rows}) > 1
+    for row in rows:
+        assert row["library"].rsplit("/", 1)[1] in table
+    refused = harness.run([build.fade_run, "--summary=kernels", "--", "true"], build.environment("v6"), tmp_path / "no")
+    assert refused.status == 2 and b"'kernels' is not libraries" in refused.stderr
+
+
+def test_chosen_functions_have_stacks(build, tmp_path):
+    database, _ = recorded(build, tmp_path, "-k", "rocblas_sgemm,copy", "-e", "all,blas")
+    with_stack = dict(database.rows("SELECT c.name, count(*) FROM calls c WHERE c.stack IS NOT NULL GROUP BY 1"))
+    chosen = "SELECT c.name, count(*) FROM calls c JOIN functions f ON f.id = c.function_id WHERE "
+    assert with_stack == dict(
+        database.rows(chosen + "c.name = 'rocblas_sgemm' OR f.\"group\" = 'copy' GROUP BY 1")
+    )
+    assert "rocblas_sgemm" in with_stack
+
+
+@pytest.mark.parametrize("word, why", [("coppy", "is not understood"), ("hipMemcpyy", "hipMemcpy")])
+def test_stacks_of_unknown_functions_are_refused(build, tmp_path, word, why):
+    ran = harness.run([build.fade_run, "-k", word, "--", "true"], build.environment("v6"), tmp_path / "run")
+    assert ran.status == 2 and why in ran.stderr.decode(), ran.stderr
+
+
+@pytest.mark.parametrize("word, near", [("blsa", "blas"), ("com", "comm"), ("lbas", "blas")])
+def test_a_mistyped_group_gets_the_nearest(build, tmp_path, word, near):
+    ran = harness.run([build.fade_run, "-e", word, "--", "true"], build.environment("v6"), tmp_path / "run")
+    assert ran.status == 2 and f"did you mean '{near}'?" in ran.stderr.decode(), ran.stderr
+
+
+@pytest.mark.parametrize("pattern", ["librocblas*", "!librocblas*"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_only_calls_of_a_library_are_recorded(build, tmp_path, engine, pattern):
+    (tmp_path / "all").mkdir()
+    everything, _ = recorded(build, tmp_path / "all", "--engine", engine, "-e", "all")
+    some, _ = recorded(build, tmp_path, "--engine", engine, "-e", f"all@{pattern}")
+    sums = "SELECT name, sum(calls) FROM caller_stats WHERE {} GROUP BY name"
+    is_there = "library GLOB '*/librocblas*'"
+    wanted = is_there if pattern[0] != "!" else f"NOT coalesce({is_there}, 0)"
+    assert dict(some.rows(sums.format("true"))) == dict(everything.rows(sums.format(wanted)))
+    left_out = everything.value(f"SELECT sum(calls) FROM caller_stats WHERE NOT coalesce({wanted}, 0)")
+    drops = "SELECT sum(n) FROM drops WHERE reason = 'calls of other libraries than -e names'"
+    assert some.value(drops) == left_out > 0
+    assert some.value("SELECT count(*) FROM watched WHERE complete") == 0, "no report claims to know all calls"
+
+
+def test_libraries_of_calls_are_checked(build, tmp_path):
+    for word in ("all@", "all@/opt/x", "all,-mem@libx"):
+        ran = harness.run([build.fade_run, "-e", word, "--", "true"], build.environment("v6"), tmp_path / "run")
+        assert ran.status == 2 and b"fix:" in ran.stderr, ran.stderr

@@ -23,6 +23,8 @@ struct Settings {
   std::optional<bool> summary;
   std::optional<std::int64_t> delay;
   std::optional<std::string> watch;
+  std::optional<bool> columns;
+  std::string columns_by;
 };
 
 std::vector<Option> rows(Settings& s) {
@@ -40,6 +42,7 @@ std::vector<Option> rows(Settings& s) {
       {"Capture", "-f,--follow,!--no-follow", "", "children too", Flag{&s.follow}},
       {"Capture", "--delay", "TIME", "begin later", Time{&s.delay}},
       {"Capture", "-w,--watch", "[=SEC]", "again", MaybeText{&s.watch, "2"}},
+      {"Capture", "--columns", "[=narrow]", "a table", Switch{&s.columns, &s.columns_by, {"narrow", "wide"}}},
   };
 }
 
@@ -124,6 +127,17 @@ TEST_F(ProgramTest, AMissingValueIsNamed) {
 TEST_F(ProgramTest, ABadValueIsNamedWithItsOption) {
   EXPECT_THAT(error({"--delay", "soon", "prog"}), HasSubstr("--delay: 'soon' is not a time"));
   EXPECT_THAT(error({"--follow=3", "prog"}), HasSubstr("--follow: it takes no value"));
+}
+
+TEST_F(ProgramTest, ASwitchMayHaveAWord) {
+  ASSERT_TRUE(run({"--columns=narrow", "prog"}));
+  EXPECT_EQ(settings_.columns, true);
+  EXPECT_EQ(settings_.columns_by, "narrow");
+  ASSERT_TRUE(run({"--columns", "prog"}));
+  EXPECT_EQ(settings_.columns_by, "") << "the last one counts";
+  EXPECT_THAT(error({"--columns=narow", "prog"}),
+              HasSubstr("--columns: 'narow' is not narrow, wide (did you mean 'narrow'?)"));
+  EXPECT_THAT(words({"--columns", "narrow"}), ElementsAre("narrow"));
 }
 
 TEST_F(ProgramTest, SwitchesHaveTheirOpposites) {

@@ -51,6 +51,7 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"flame", "stacks.sql"},
                                                             {"flame_memory", "stacks.sql"},
                                                             {"libraries", "stacks.sql"},
+                                                            {"library-apis", "stacks.sql"},
                                                             {"calls", "stacks.sql"},
                                                             {"errors", "stacks.sql"},
                                                             {"ranks", "ranks.sql"},
@@ -78,6 +79,7 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"library-calls", "library_work.sql"},
                                                             {"gemm", "library_work.sql"},
                                                             {"collectives", "library_work.sql"},
+                                                            {"loads", "loads.sql"},
                                                             {"allocs", "stacks.sql"},
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};

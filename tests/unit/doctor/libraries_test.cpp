@@ -114,6 +114,106 @@ TEST_F(LibrariesTest, PyTorch) {
   EXPECT_THAT(line("libamdhip64"), None("site-packages/torch/lib/libamdhip64.so"));
 }
 
+// A virtual environment with a build of PyTorch for ROCm, which has code for two GPUs.
+struct TorchTest : LibrariesTest {
+  const std::string torch = "/venv/lib/python3.11/site-packages/torch";
+
+  void SetUp() override {
+    LibrariesTest::SetUp();
+    build("/venv/bin/python3", "-pie -Wl,-e,0,--dynamic-linker,/lib64/ld-linux-x86-64.so.2");
+    file(torch + "/version.py",
+         "from typing import Optional\n__version__ = '2.5.1+rocm6.2'\ndebug = False\ncuda: Optional[str] = None\n"
+         "hip: Optional[str] = '6.2.41133'\n");
+    x.environment = {{"PATH=/venv/bin:/bin"}};
+    x.program = "/venv/bin/python3";
+  }
+  // Bundles of clang begin with a magic, then offset, size and name of each entry.
+  void torch_for(const std::vector<std::string>& targets, const std::string& flags = {}) const {
+    std::string text = ".section .hip_fatbin,\"a\"\n.ascii \"__CLANG_OFFLOAD_BUNDLE__\"\n.quad " +
+                       std::to_string(targets.size() + 1) + "\n";
+    std::vector<std::string> entries{"host-x86_64-unknown-linux--"};
+    for (const std::string& target : targets) entries.push_back("hipv4-amdgcn-amd-amdhsa--" + target);
+    for (const std::string& entry : entries)
+      text +=
+          fmt::format(".quad 2048, {}, {}\n.ascii \"{}\"\n", entry.starts_with("hip") ? 16 : 0, entry.size(), entry);
+    file("/build/code.s", text + ".balign 4096\n.fill 64\n");
+    library(torch + "/lib/libtorch_hip.so", "libtorch_hip.so", at("/build/code.s") + " " + flags);
+  }
+};
+
+TEST_F(TorchTest, BuildForRocm) {
+  torch_for({"gfx1030"});
+  EXPECT_THAT(line("PyTorch"), Ok("is a build for ROCm (2.5.1+rocm6.2, HIP 6.2.41133)"));
+}
+
+TEST_F(TorchTest, BuildForCuda) {
+  file(torch + "/version.py",
+       "__version__ = '2.5.1+cu121'\ncuda: Optional[str] = \"12.1\"\nhip: Optional[str] = None\n");
+  EXPECT_THAT(line("PyTorch"), Warns("no build for ROCm (2.5.1+cu121, CUDA 12.1)", "pip install torch"));
+  EXPECT_THAT(lines("targets"), ::testing::IsEmpty());
+}
+
+TEST_F(TorchTest, CodeForTheCard) {
+  torch_for({"gfx1030", "gfx90a:xnack-"});
+  EXPECT_THAT(line("targets"), Ok("libtorch_hip.so has code for gfx1030, gfx90a, and so for gfx1030"));
+  torch_for({"gfx1100", "gfx90a"});
+  EXPECT_THAT(line("targets"), Refuses("code for gfx1100, gfx90a, none for this machine's gfx1030", "gfx1030"));
+  x.environment->push_back("HSA_OVERRIDE_GFX_VERSION=9.0.10");
+  EXPECT_THAT(line("targets"), Ok("and so for gfx90a"));
+}
+
+TEST_F(TorchTest, CodeForAFamily) {
+  torch_for({"gfx10-3-generic"});
+  EXPECT_THAT(line("targets"), Ok("and so for gfx1030"));
+  torch_for({"gfx11-generic"});
+  EXPECT_THAT(line("targets"), Refuses("none for this machine's gfx1030", "build"));
+}
+
+TEST_F(TorchTest, KernelsOfRocblas) {
+  torch_for({"gfx1030"});
+  file(torch + "/lib/rocblas/library/TensileLibrary_Type_HH_Contraction_gfx90a.co", "");
+  file(torch + "/lib/rocblas/library/Kernels.so-000-gfx942-xnack+.hsaco", "");
+  file(torch + "/lib/rocblas/library/TensileManifest.txt", "");
+  EXPECT_THAT(lines("targets"), Contains(Refuses("rocblas has code for gfx90a, gfx942, none", "gfx1030")));
+}
+
+TEST_F(TorchTest, ABrokenLibraryIsSaid) {
+  file(torch + "/lib/libtorch_hip.so", "no library");
+  EXPECT_THAT(line("targets"), None("cannot be read"));
+  library(torch + "/lib/libtorch_hip.so", "libtorch_hip.so");
+  EXPECT_THAT(line("targets"), None("cannot be read"));
+}
+
+TEST_F(TorchTest, CopiesThatCompete) {
+  library(torch + "/lib/libamdhip64.so", "libamdhip64.so.6");
+  library("/opt/rocm-6.4.3/lib/libamdhip64.so.6", "libamdhip64.so.6");
+  torch_for({"gfx1030"}, at("/opt/rocm-6.4.3/lib/libamdhip64.so.6"));
+  EXPECT_THAT(line("libamdhip64.so.6"), Refuses("libamdhip64.so.6 is not found", "LD_LIBRARY_PATH"));
+  x.environment->push_back("LD_LIBRARY_PATH=/opt/rocm-6.4.3/lib");
+  EXPECT_THAT(
+      line("libamdhip64.so.6"),
+      Warns("/opt/rocm-6.4.3/lib/libamdhip64.so.6, by LD_LIBRARY_PATH: PyTorch has a copy", "unset LD_LIBRARY_PATH"));
+}
+
+TEST_F(TorchTest, VariablesOfBuilds) {
+  EXPECT_THAT(lines("CONDA_PREFIX"), ::testing::IsEmpty());
+  *x.environment = {"PATH=/bin", "CONDA_PREFIX=/opt/conda", "VIRTUAL_ENV=/venv", "PYTORCH_ROCM_ARCH=gfx90a"};
+  EXPECT_THAT(line("CONDA_PREFIX"), Warns("which the program is not in", "activate"));
+  EXPECT_THAT(line("VIRTUAL_ENV"), Ok("/venv: the virtual environment"));
+  EXPECT_THAT(line("PYTORCH_ROCM_ARCH"), Ok("gfx90a: extensions of PyTorch"));
+}
+
+TEST_F(TorchTest, PackagesOfTheSystem) {
+  file("/usr/lib/python3/dist-packages/torch/version.py", "__version__ = '1.13.1'\n");
+  file("/venv/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = false\n");
+  EXPECT_EQ(lines("PyTorch").size(), 1u);
+  file("/venv/pyvenv.cfg", "home = /usr/bin\ninclude-system-site-packages = true\n");
+  const auto found = lines("PyTorch");
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_THAT(found[1], Warns("/usr/lib/python3/dist-packages/torch is no build for ROCm (1.13.1)", "pip"));
+  EXPECT_THAT(found[2], Warns("imports the first of these", "remove"));
+}
+
 TEST_F(LibrariesTest, Zluda) {
   library("/opt/rocm/lib/libamdhip64.so.6", "libamdhip64.so.6");
   library("/zluda/libcuda.so.1", "libcuda.so.1", at("/opt/rocm/lib/libamdhip64.so.6"));

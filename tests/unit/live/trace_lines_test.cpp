@@ -53,6 +53,27 @@ TEST_F(TraceTest, ACallIsALine) {
       "[5993/5993] 1.000000 hipMalloc(ptr=0x7f0000000000, size=4.00 MiB) = hipSuccess <12.3 us>  train.py:42 step\n");
 }
 
+TEST_F(TraceTest, CallsInsideOthersStandFurtherRight) {
+  CallRecord record = told_.begin("hipFree", {1});
+  record.parent = 7;
+  told_.put(record);
+  EXPECT_THAT(written({.indents = true}), testing::HasSubstr("1.000000   hipFree("));
+}
+
+TEST_F(TraceTest, CallsInsideOthersStandAlikeInAFile) {
+  CallRecord record = told_.begin("hipFree", {1});
+  record.parent = 7;
+  told_.put(record);
+  EXPECT_THAT(written(), testing::HasSubstr("1.000000 hipFree("));
+}
+
+TEST_F(TraceTest, FunctionsOfCudaHaveAColour) {
+  told_.put(told_.begin("cuInit", {0}));
+  told_.put(told_.begin("hipInit", {0}));
+  EXPECT_THAT(written({.color = true}), testing::AllOf(testing::HasSubstr("1.000000 \x1b[35mcuInit\x1b[0m("),
+                                                       testing::HasSubstr("1.000000 hipInit(")));
+}
+
 TEST_F(TraceTest, AResultThatIsATextIsShown) {
   CallRecord record = told_.begin("hipGetErrorName", {2});
   record.result = 0x7f0000000000;

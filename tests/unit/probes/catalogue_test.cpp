@@ -75,6 +75,11 @@ class SelectionTest : public testing::Test {
     EXPECT_TRUE(selection) << selection.error().text();
     return selection && (*selection)(*probe_called(symbol, catalogue_.all()));
   }
+  std::string callers(const char* symbol, std::string_view events) {
+    const auto selection = Selection::make(events, {}, {}, catalogue_.all());
+    EXPECT_TRUE(selection) << selection.error().text();
+    return selection ? selection->callers_of(*probe_called(symbol, catalogue_.all())) : "";
+  }
   Error error(std::string_view events, std::vector<std::string> include = {}) {
     const auto selection = Selection::make(events, include, {}, catalogue_.all());
     EXPECT_FALSE(selection);
@@ -102,6 +107,18 @@ TEST_F(SelectionTest, GroupsNamesAndPatterns) {
   EXPECT_TRUE(on("hipMalloc", "memory"));
   EXPECT_TRUE(on("hipMalloc", "hip"));
   EXPECT_FALSE(on("hiprtcCompileProgram", "hip"));
+}
+
+TEST_F(SelectionTest, CallersOfAFunction) {
+  EXPECT_EQ(callers("hipMalloc", "all"), "");
+  EXPECT_EQ(callers("hipMalloc", "all@libtorch_hip*"), "libtorch_hip*");
+  EXPECT_EQ(callers("hipMalloc", "all@libtorch_hip*,mem"), "") << "the last word counts";
+  EXPECT_EQ(callers("hipMemcpy", "all@libtorch_hip*,mem"), "libtorch_hip*");
+  EXPECT_EQ(callers("hipMalloc", "copy@libx*,mem@!liby*"), "!liby*");
+  EXPECT_TRUE(on("hipMalloc", "mem@libx*"));
+  EXPECT_FALSE(on("hipMemcpy", "mem@libx*"));
+  for (const char* bad : {"all@", "all@!", "all@/opt/lib*", "all,-mem@libx*", "nothing@libx*"})
+    EXPECT_FALSE(error(bad).message.empty()) << bad;
 }
 
 TEST_F(SelectionTest, WordsAreTakenFromLeftToRight) {

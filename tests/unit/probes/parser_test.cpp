@@ -159,7 +159,8 @@ TEST(Parser, SaysWhereAndWhatItExpected) {
               ElementsAre("2:7: expected a declared type, found 'hipStrem_t'; did you mean 'hipStream_t'?"));
   EXPECT_THAT(
       errors_in("api hip\nint f(size_t n @byte)"),
-      ElementsAre("2:17: expected a role, text, flags(TYPE) or enum(TYPE), found '@byte'; did you mean '@bytes'?"));
+      ElementsAre(
+          "2:17: expected a role, text, only(...), flags(TYPE) or enum(TYPE), found '@byte'; did you mean '@bytes'?"));
   EXPECT_THAT(errors_in("api hip\nint f(int a) @lanch"), ElementsAre(HasSubstr("did you mean '@launch'?")));
   EXPECT_THAT(errors_in("api hip\nint f() @memry(free)"), ElementsAre(HasSubstr("did you mean '@memory'?")));
   EXPECT_THAT(errors_in("api hip\nint f(void *p @address) @memory(allocat, host)"),

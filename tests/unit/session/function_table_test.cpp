@@ -28,6 +28,23 @@ TEST_F(FunctionTableTest, IdsAreDenseAndOnePerNameAndLibrary) {
   EXPECT_EQ(defined[2].library_major, 7);
 }
 
+TEST_F(FunctionTableTest, CallsOfOtherLibrariesAreCounted) {
+  FunctionTable chosen(sink, no_overrides,
+                       [](const probes::Probe& probe) { return probe.symbol == "hipFree" ? "libmine*" : ""; });
+  const auto first = chosen.function(allocate, "/a", 6), second = chosen.function(release, "/a", 6);
+  EXPECT_EQ(chosen[first].needs.callers, "");
+  EXPECT_EQ(chosen[second].needs.callers, "libmine*");
+  chosen.report_left_out(7);
+  EXPECT_TRUE(sink.all<Drop>().empty());
+  chosen[second].left_out = 3;
+  chosen.report_left_out(8);
+  chosen.report_left_out(9);
+  const auto drops = sink.all<Drop>();
+  ASSERT_EQ(drops.size(), 1u);
+  EXPECT_EQ(drops[0].n, 3u);
+  EXPECT_EQ(drops[0].at, 8);
+}
+
 TEST_F(FunctionTableTest, ResolversAreNoFunctions) {
   const auto resolver = table.resolver(allocate, "/a", 6);
   EXPECT_EQ(table.resolver(allocate, "/a", 6), resolver);

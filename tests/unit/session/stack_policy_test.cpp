@@ -31,6 +31,23 @@ TEST(StackChoice, WordsAreUnderstood) {
   EXPECT_FALSE(StackChoice().parse_calls({"off", "alloc"}));
 }
 
+TEST(StackChoice, FunctionsAndGroups) {
+  EXPECT_EQ(words_of(choice({"hipMemcpy*", "errors", "mem"})), "errors,hipMemcpy*,mem");
+  EXPECT_EQ(words_of(choice({"launch"})), "kernel") << "a synonym";
+  EXPECT_EQ(words_of(choice({"blas", "rocblas_sgemm"})), "blas,rocblas_sgemm");
+  EXPECT_TRUE(choice({"hipMalloc"}).at_entry() && !choice({"hipMalloc"}).at_failure());
+  for (const char* bad : {"coppy", "erors", "memm"}) EXPECT_FALSE(StackChoice().parse_calls({bad})) << bad;
+}
+
+TEST(StackPolicy, EachCallOfChosenFunctions) {
+  StackPolicy policy(choice({"hipMemcpy*", "kernel"}));
+  EXPECT_TRUE(policy.wants({.symbol = "hipMemcpyAsync", .group = "copy"}, 1, 1));
+  EXPECT_TRUE(policy.wants({.symbol = "hipMemcpyAsync", .group = "copy"}, 1, 1));
+  EXPECT_TRUE(policy.wants_every({.symbol = "hipLaunchKernel", .group = "kernel"}));
+  EXPECT_FALSE(policy.wants({.symbol = "hipMemset", .group = "copy"}, 2, 1));
+  EXPECT_FALSE(StackPolicy(choice({"first"})).wants_every({.symbol = "hipMemcpy", .group = "copy"}));
+}
+
 TEST(StackChoice, WhatIsNeededWhere) {
   EXPECT_FALSE(choice({"off"}).is_on());
   EXPECT_TRUE(choice({"errors"}).at_failure() && !choice({"errors"}).at_entry());
