@@ -9,8 +9,8 @@
 
 namespace fade::query {
 
-// in_call, in_work, in_operator, in_device: rows of the file. in_process, in_thread: which rows of the recording they are of.
-// own_call, their_call: calls of both sides that have thread and name in common, in order of time.
+// in_call, in_work, in_operator, in_device: rows of the file. in_process, in_thread: which rows of the recording they
+// are of. own_call, their_call: calls of both sides that have thread and name in common, in order of time.
 class ImportStage : public foreign::Sink {
  public:
   explicit ImportStage(sqlite::Db& db) : db_(db) {}

@@ -50,8 +50,8 @@ UPDATE work SET call = (SELECT call FROM lone_pair x WHERE x.id = work.id AND x.
   AND id IN (SELECT id FROM lone_pair);)";
 
 // Facts of each call that the sums need: its kind of copy, its stream (the default one if it names none), and the call
-// before it of its thread that put work to run. Both tools number devices their own way: tied works say which number of the
-// file is which device, and without any its PCI address does.
+// before it of its thread that put work to run. Both tools number devices their own way: tied works say which number of
+// the file is which device, and without any its PCI address does.
 constexpr std::string_view kDescribeCalls = R"(
 CREATE TEMP TABLE copy_of (call INTEGER PRIMARY KEY, kind INTEGER, bytes INTEGER, stream INTEGER);
 INSERT OR IGNORE INTO copy_of SELECT y.call, y.kind, y.bytes, y.stream FROM main.copy_ y

@@ -24,8 +24,7 @@ std::string rank_of(const Environment& environment) {
 
 bool is_rank_variable(std::string_view name) {
   const auto in = [name](const auto& names) { return std::ranges::find(names, name) != names.end(); };
-  return in(kRankVariables) || in(kLocalRankVariables) || in(kWorldSizeVariables) ||
-         in(kGroupRankVariables);
+  return in(kRankVariables) || in(kLocalRankVariables) || in(kWorldSizeVariables) || in(kGroupRankVariables);
 }
 
 }  // namespace fade

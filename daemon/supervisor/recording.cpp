@@ -87,9 +87,7 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   if (options_.delay_ns) session.set_recording(recording_ = false);
 }
 
-void Recording::mark() {
-  queue_.notice(Lifecycle{.at = clock_.now(), .kind = "mark", .detail = "fadectl mark"});
-}
+void Recording::mark() { queue_.notice(Lifecycle{.at = clock_.now(), .kind = "mark", .detail = "fadectl mark"}); }
 
 // --delay and --duration: events outside of the window are not recorded.
 void Recording::keep_window(Session& session, std::int64_t now) {

@@ -73,7 +73,8 @@ TEST_F(Ranks, HaveTheirLocalRankAndTheSizeOfTheJob) {
 TEST_F(Ranks, HaveTheirGroupAndMachine) {
   for (const std::string_view group : kGroupRankVariables) {
     Recording made = recording(env_of({{"RANK", "1"}, {std::string(group), "2"}}));
-    auto found = made.database.one("SELECT group_rank || ' ' || (host = (SELECT host FROM session_)) FROM process_ranks");
+    auto found =
+        made.database.one("SELECT group_rank || ' ' || (host = (SELECT host FROM session_)) FROM process_ranks");
     ASSERT_TRUE(found) << found.error().text();
     EXPECT_EQ(table::raw_text(*found), "2 1") << group;
   }
