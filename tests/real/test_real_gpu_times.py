@@ -2,8 +2,8 @@
 
 Queues, packets, signals, names and questions are AMD's own. Only the last step is not: libhsakmt's model has no clock counters, so
 model/clock.c answers in the runtime's place. 6.4.3 runs on the HSA runtime of 7.2.4, because its own cannot simulate a card. 5.2.3 has
-no simulated card, and runs no kernel here. It is only asked for times, which it does not have: the entries of its functions have
-another form.
+no simulated card: on the HSA runtime of 7.2.4 it stops at memory and cards that it does not know, and for a card that it knows the
+model lacks a request of the driver. It is only asked for times, which it does not have: the entries of its functions have another form.
 """
 import collections
 import sys
