@@ -9,13 +9,16 @@
 #include <span>
 #include <utility>
 
+#include "base/mangled_name.hpp"
+
 namespace fade::probes {
 namespace {
 
 constexpr std::string_view kSpace = "_ZN2at4_ops", kCall = "4callE", kRedispatch = "10redispatchE";
 constexpr std::string_view kPrefix = "aten::", kRedispatchPrefix = "redispatch aten::";
 constexpr std::string_view kGroup = "ops", kRedispatchGroup = "ops-redispatch";
-constexpr std::size_t kLongestName = 200;  // of an operator; a library decides how long its strings are
+constexpr std::size_t kMostDottedNames = 100'000;  // of a library: PyTorch has 3,000
+constexpr std::size_t kLongestName = 200;          // of an operator; a library decides how long its strings are
 
 bool is_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -123,6 +126,7 @@ void OperatorNames::read(std::string_view constants) {
       --begin;
     }
     if (dot <= begin || dot + 1 == at || begin == 0 || !is_begin(constants[begin - 1])) continue;
+    if (dotted_.size() == kMostDottedNames) return;
     std::string name(constants.substr(begin, at - begin)), structure = name;
     structure[dot - begin] = '_';
     dotted_.emplace(std::move(structure), std::move(name));
@@ -141,6 +145,7 @@ std::string OperatorNames::name_of(std::string_view structure) const {
 }
 
 std::optional<std::uint8_t> words_on_stack(const std::string& symbol) {
+  if (!is_affordable(symbol)) return std::nullopt;
   const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, nullptr),
                                                     std::free);
   if (!text) return std::nullopt;
@@ -163,9 +168,11 @@ std::vector<Probe> operator_families() {
 bool asks_for_operators(std::string_view events) {
   if (events.starts_with("trace=")) events.remove_prefix(6);
   while (!events.empty()) {
-    const std::string_view word = events.substr(0, events.find(','));
+    const std::string_view whole = events.substr(0, events.find(','));
+    std::string_view word = whole.substr(0, whole.find('@'));
+    if (word.starts_with('-')) word.remove_prefix(1);
     if (word == kGroup || word == kRedispatchGroup || word.starts_with(kPrefix)) return true;
-    events.remove_prefix(std::min(word.size() + 1, events.size()));
+    events.remove_prefix(std::min(whole.size() + 1, events.size()));
   }
   return false;
 }

@@ -90,7 +90,7 @@ bool Selection::Word::matches(const Probe& probe) const {
     case Names::Api: return probe.api == text;
     case Names::Group: return probe.group == text;
     case Names::Hot: return probe.hot;
-    case Names::Symbol: return glob_match(text, probe.symbol) || names_some_of(text, probe);
+    case Names::Symbol: return glob_match(text, probe.symbol) || (!take_away && names_some_of(text, probe));
   }
   return false;
 }

@@ -219,14 +219,16 @@ std::string held_line(const NamedRow& o) {
   return text + ".";
 }
 
-// Other processes that matter: at least a hundredth of the device, or of what this process held.
+// Other processes that matter: at least a hundredth of the device, or of what this process held. In a container the
+// driver has other numbers for processes, so this process counts there as another one.
 std::string others_line(const NamedRow& o) {
   const std::int64_t others = o.number("driver_others"), whole = std::max(o.number("total"), o.number("used"));
-  if (!o.has("driver_others") || others <= whole / 100) return {};
   const std::int64_t own = o.number("driver_own");
-  return fmt::format("By the driver, within a second, {}other processes held {} of that device, process {} most of it.",
-                     own > 0 ? "this process held " + table::human_bytes(own) + " and " : "",
-                     table::human_bytes(others), o.number("driver_largest"));
+  if (own <= 0 || !o.has("driver_others") || others <= whole / 100) return {};
+  return fmt::format(
+      "By the driver, within a second, this process held {} and other processes {} of that device; the largest is "
+      "process {}.",
+      table::human_bytes(own), table::human_bytes(others), o.number("driver_largest"));
 }
 
 Result<void> print_oom(Context& context, Recording& recording, const NamedRow& o) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "cli/query/command.hpp"
 #include "cli/query/page.hpp"
@@ -69,13 +70,25 @@ std::vector<table::Column> columns_of(bool is_recorded) {
   return out;
 }
 
-std::string headline(const std::vector<Todo>& todos) {
-  if (todos.empty()) return "No function of CUDA's libraries is used.";
+// Several libraries may import one function.
+std::vector<Todo> distinct(std::vector<Todo> todos) {
+  std::set<std::string> seen;
+  std::erase_if(todos, [&](const Todo& todo) { return !seen.insert(todo.use.name).second; });
+  return todos;
+}
+
+std::string headline(const std::vector<Todo>& uses, bool is_recorded) {
+  if (uses.empty())
+    return fmt::format("No {} of a function of CUDA's libraries was {}.", is_recorded ? "call" : "import",
+                       is_recorded ? "recorded" : "found");
+  const std::vector<Todo> todos = distinct(uses);
   const auto missing = std::ranges::count(todos, 0, &Todo::order);
   const auto by_name = std::ranges::count(todos, 1, &Todo::order);
   const auto all = static_cast<std::ptrdiff_t>(todos.size());
   std::string text = fmt::format("{} functions of CUDA: {} have a replacement in ROCm, {} have none.",
                                  table::human_count(all), all - missing, missing);
+  if (const auto unknown = std::ranges::count(todos, nullptr, &Todo::port); unknown > 0)
+    text += fmt::format(" {} of these {} in none of AMD's tables.", unknown, unknown == 1 ? "is" : "are");
   if (by_name == 0) return text;
   return text +
          fmt::format(" {} of these replacements {} in none of AMD's tables.", by_name, by_name == 1 ? "is" : "are");
@@ -107,7 +120,8 @@ Result<void> list_porting(Context& context) {
   std::vector<std::vector<Value>> rows;
   for (const Todo& todo : todos) rows.push_back(row_of(todo, is_recorded));
   if (is_for_people)
-    if (auto done = context.output.bytes->write(bold(context, headline(todos)) + "\n\n"); !done) return done;
+    if (auto done = context.output.bytes->write(bold(context, headline(todos, is_recorded)) + "\n\n"); !done)
+      return done;
   if (!rows.empty() || !is_for_people)
     if (auto done = print_rows(context, "porting", columns_of(is_recorded), rows, "/*? AND cuda REGEXP :name */",
                                {"how", "total_ns", "library", "module", "note"});

@@ -87,6 +87,34 @@ std::string for_rows(std::string_view why) {
   return why.find("--detail stats") == why.npos ? "" : "; record with fade-run --detail calls";
 }
 
+// The word behind the first " WORD " of options; empty: there is none.
+std::string_view word_behind(std::string_view options, std::string_view word) {
+  const std::size_t at = options.find(word);
+  if (at == options.npos) return {};
+  options.remove_prefix(at + word.size());
+  return options.substr(0, options.find(' '));
+}
+
+// An option without what follows it; -e with its list.
+std::string_view option_of(std::string_view how) {
+  const std::size_t first = how.find(' ');
+  return how.substr(0, how.starts_with("-e ") ? how.find(' ', first + 1) : first);
+}
+
+// `how`: an option alone, or -e with a list of groups.
+bool has_option(const std::string& options, std::string_view how) {
+  const std::string text = " " + options + " ", option = " " + std::string(how.substr(0, how.find(' '))) + " ";
+  if (text.find(option) == std::string::npos) return false;
+  if (option != " -e ") return true;
+  const std::string given = "," + std::string(word_behind(text, option)) + ",";
+  for (std::string_view rest = word_behind(" " + std::string(how) + " ", option); !rest.empty();) {
+    const std::string_view group = rest.substr(0, rest.find(','));
+    if (given.find("," + std::string(group) + ",") == std::string::npos) return false;
+    rest.remove_prefix(std::min(group.size() + 1, rest.size()));
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string unknown_value(Recording& recording, const Settings& settings, const table::Value& session) {
@@ -135,19 +163,19 @@ std::string Nothing::unwatched() const {
   return is_partial ? fmt::format("{}, as far as fade saw: {}", report_.none, why) : std::string();
 }
 
-bool Nothing::was_recorded_with(const std::string& option) const {
+// `how`: options as a report names them; of a list of groups each must have been given.
+bool Nothing::was_recorded_with(const std::string& how) const {
   const auto rows = named_rows(recording_, "SELECT options FROM sessions WHERE id = coalesce(:session, id)", session_);
-  return rows && !rows->empty() && std::ranges::all_of(*rows, [&](const NamedRow& row) {
-           return (" " + row.text("options") + " ").find(" " + option + " ") != std::string::npos;
-         });
+  return rows && !rows->empty() &&
+         std::ranges::all_of(*rows, [&](const NamedRow& row) { return has_option(row.text("options"), how); });
 }
 
 std::string Nothing::reason() const {
   if (std::string text = filtered(); !text.empty()) return text;
   if (std::string text = unwatched(); !text.empty()) return text;
   if (report_.none.empty() || report_.record.empty()) return report_.none;
-  const std::string option = report_.record.substr(0, report_.record.find(' '));
-  if (was_recorded_with(option)) return fmt::format("{}, although it was recorded with {}", report_.none, option);
+  if (was_recorded_with(report_.record))
+    return fmt::format("{}, although it was recorded with {}", report_.none, option_of(report_.record));
   return fmt::format("{}; record with fade-run {}", report_.none, report_.record);
 }
 

@@ -33,7 +33,7 @@ class Nothing {
   std::string filtered() const;  // rows exist, and none passes the filters
   std::string unwatched() const;
   std::string how_to_record() const;
-  bool was_recorded_with(const std::string& option) const;
+  bool was_recorded_with(const std::string& how) const;
 
   Recording& recording_;
   const Report& report_;

@@ -121,6 +121,13 @@ std::string unevenness(const NamedRows& ranks, const Measure& measure) {
                      least->text("rank"), measured(measure, low));
 }
 
+// Ranks on other machines may be later, or may have failed before.
+std::string among_recorded(const NamedRow& about, const std::string& text) {
+  const std::int64_t here = about.number("here");
+  if (text.empty() || !about.has("world") || about.number("world") <= here) return text;
+  return fmt::format("among the {} recorded ranks of {}: {}", here, about.number("world"), text);
+}
+
 }  // namespace
 
 Result<RankLines> rank_lines(const Context& context, Recording& recording) {
@@ -131,9 +138,9 @@ Result<RankLines> rank_lines(const Context& context, Recording& recording) {
   auto waits = waiting(context, recording, about->front());
   if (!ranks) return tl::unexpected(ranks.error());
   if (!failed || !waits) return tl::unexpected(failed ? waits.error() : failed.error());
-  RankLines out{{"job", *job(about->front())}, {"failed", *failed}};
+  RankLines out{{"job", *job(about->front())}, {"failed", among_recorded(about->front(), *failed)}};
   if (ranks->size() < 2) return out;
-  out.emplace_back("waiting", *waits);
+  out.emplace_back("waiting", among_recorded(about->front(), *waits));
   for (const Measure& measure : kMeasures) out.emplace_back(measure.label, unevenness(*ranks, measure));
   return out;
 }

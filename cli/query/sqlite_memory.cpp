@@ -13,12 +13,14 @@ namespace fade::query {
 namespace {
 
 constexpr std::size_t kHeader = 8, kStep = 16, kSmall = 1024, kPiece = std::size_t{256} << 10;
+constexpr std::size_t kMostPieces = 128;  // of a thread: 32 MiB, as a sort of many rows would keep all memory for good
 
 std::atomic<std::int64_t> bytes_held{0}, bytes_allowed{0};
 
 // The header of a block, which stands in front of its bytes. A free small block is an item of a list instead.
 struct Header {
-  std::uint64_t size;
+  std::uint64_t size : 63;
+  std::uint64_t is_cut : 1;  // from a piece; otherwise it is a block of malloc()
 };
 static_assert(sizeof(Header) == kHeader);
 struct Free {
@@ -30,7 +32,7 @@ struct Free {
 struct SmallBlocks {
   std::array<Free*, kSmall / kStep + 1> free;
   char* next;
-  std::size_t left;
+  std::size_t left, pieces;
 };
 thread_local SmallBlocks blocks{};
 
@@ -43,13 +45,15 @@ void* from_malloc(std::size_t bytes) {
   return taken;
 }
 
-void* with_header(void* at, std::size_t size) {
+void* with_header(void* at, std::size_t size, bool is_cut) {
   if (!at) return nullptr;
-  static_cast<Header*>(at)->size = size;
+  *static_cast<Header*>(at) = {size, is_cut};
   return static_cast<char*>(at) + kHeader;
 }
 
 Header* header_of(void* block) { return reinterpret_cast<Header*>(static_cast<char*>(block) - kHeader); }
+
+void* take_large(std::size_t bytes) { return with_header(from_malloc(kHeader + bytes), bytes, false); }
 
 void* take_small(std::size_t step) {
   if (Free* const found = blocks.free[step]) {
@@ -58,15 +62,17 @@ void* take_small(std::size_t step) {
   }
   const std::size_t whole = kHeader + step * kStep;
   if (blocks.left < whole) {
+    if (blocks.pieces == kMostPieces) return take_large(step * kStep);
     char* const piece = static_cast<char*>(from_malloc(kPiece));
     if (!piece) return nullptr;
+    ++blocks.pieces;
     blocks.next = piece;
     blocks.left = kPiece;
   }
   void* const cut = blocks.next;
   blocks.next += whole;
   blocks.left -= whole;
-  return with_header(cut, step * kStep);
+  return with_header(cut, step * kStep, true);
 }
 
 int rounded_up(int bytes) { return (bytes + 7) & ~7; }
@@ -76,7 +82,7 @@ int rounded_up(int bytes) { return (bytes + 7) & ~7; }
 void* take_sqlite_block(int bytes) {
   const std::size_t wanted = static_cast<std::size_t>(std::max(bytes, 1));
   if (wanted <= kSmall) return take_small((wanted + kStep - 1) / kStep);
-  return with_header(from_malloc(kHeader + wanted), wanted);
+  return take_large(wanted);
 }
 
 int size_of_sqlite_block(void* block) { return block ? static_cast<int>(header_of(block)->size) : 0; }
@@ -84,7 +90,7 @@ int size_of_sqlite_block(void* block) { return block ? static_cast<int>(header_o
 void free_sqlite_block(void* block) {
   if (!block) return;
   const std::size_t size = header_of(block)->size;
-  if (size <= kSmall) {
+  if (header_of(block)->is_cut) {
     Free*& list = blocks.free[size / kStep];
     static_cast<Free*>(block)->next = list;
     list = static_cast<Free*>(block);
@@ -94,10 +100,9 @@ void free_sqlite_block(void* block) {
   std::free(header_of(block));
 }
 
-// A block of malloc() that shrinks to a small size becomes a small one, so that its size tells where it came from.
 void* resize_sqlite_block(void* block, int bytes) {
   const int size = size_of_sqlite_block(block);
-  if (block && bytes <= size && (bytes > size / 2 || static_cast<std::size_t>(size) <= kSmall)) return block;
+  if (block && bytes <= size && (bytes > size / 2 || header_of(block)->is_cut)) return block;
   void* const larger = take_sqlite_block(bytes);
   if (!larger) return nullptr;
   if (block) std::memcpy(larger, block, static_cast<std::size_t>(std::min(size, bytes)));

@@ -145,7 +145,8 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kCapture,
        "--trigger",
        "LIST",
-       "store rows of calls around moments of trouble only: error, slow-step=3x, memory>14G, signal=USR2, mark",
+       "store rows of calls around moments of trouble only: error, slow-step=3x, memory>14G (of all devices together), "
+       "signal=USR2, mark",
        List{&o.triggers},
        all,
        none,

@@ -24,7 +24,8 @@ std::uint32_t FunctionTable::function(const probes::ProbePtr& probe, const std::
   if (!is_new) return it->second;
   Entry entry{.function = ++last_function_, .probe = probe, .library = library, .library_major = library_major};
   entry.needs = needs_of(*probe, overrides_);
-  if (callers_) entry.needs.callers = callers_(*probe);
+  // HIP itself makes the calls of HSA that tell times of the GPU.
+  if (callers_ && entry.needs.hsa == probes::HsaCall::None) entry.needs.callers = callers_(*probe);
   sink_.notice(FunctionDefined{entry.function, probe, library, library_major, other_names});
   return it->second = add(std::move(entry));
 }

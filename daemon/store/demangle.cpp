@@ -7,14 +7,10 @@
 #include <memory>
 #include <string_view>
 
+#include "base/mangled_name.hpp"
+
 namespace fade::store {
 namespace {
-
-constexpr std::size_t kLongestName = 4'096;
-
-// Text grows only where a part stands for an earlier one (S_, T_: Itanium C++ ABI, 5.1.10). Three references to the
-// part before triple it, so 40 references make at most 1.45^40, some megabytes.
-constexpr std::ptrdiff_t kMostReferences = 40;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -40,11 +36,6 @@ std::optional<std::string> outline(std::string_view rest) {
     out += (out.empty() ? "" : "::") + std::string(part == "_GLOBAL__N_1" ? "(anonymous namespace)" : part);
   if (out.empty()) return std::nullopt;
   return rest.starts_with('I') ? out + "<...>" : out + "(...)";
-}
-
-bool affordable(const std::string& name) {
-  return name.size() <= kLongestName &&
-         std::count(name.begin(), name.end(), 'S') + std::count(name.begin(), name.end(), 'T') <= kMostReferences;
 }
 
 // Without " [clone .cold]" and other text behind the parameters.
@@ -100,7 +91,7 @@ std::string function_name(const std::string& name) {
 
 std::optional<std::string> demangled(const std::string& name) {
   if (!name.starts_with("_Z")) return std::nullopt;
-  if (!affordable(name)) return outline(name);
+  if (!is_affordable(name)) return outline(name);
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
                                                          &std::free);

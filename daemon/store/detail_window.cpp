@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::uint64_t kNoStep = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kMedianOf = 101, kLeastSteps = 5, kMostFailures = 1'000;
+constexpr std::int64_t kMostPeriods = 1'000;    // without calls, each of which is told
 constexpr std::int64_t kAhead = 2'000'000'000;  // ns, before rows begin, in which all is recorded again
 
 using By = DetailRule::By;
@@ -53,6 +54,9 @@ void DetailWindow::go_on(std::int64_t at) {
     return;
   }
   while (at >= next_) {
+    // No call ended in these periods, so it makes no difference which rows they would have had.
+    if (const std::int64_t periods = (at - next_) / rule_.period_ns; !rows_ && periods > kMostPeriods)
+      next_ += periods * rule_.period_ns;
     rows_ = !rows_;
     change(next_, rows_, rule_.text);
     next_ += rows_ ? rule_.detail_ns : rule_.period_ns - rule_.detail_ns;
@@ -81,11 +85,11 @@ std::uint64_t DetailWindow::steps_until_rows(std::int64_t index) const {
   return rule_.repeat > 0 && (next - rule_.skip) / cycle >= rule_.repeat ? kNoStep : next - step;
 }
 
-// The last step tells how long the next ones will take.
+// The next steps may be as short as the shortest one so far: after a slow step, rows are soon due.
 bool DetailWindow::rests_long(const Series& series) const {
-  if (series.phase != Phase::Rest || series.last_ns <= 0) return false;
+  if (series.phase != Phase::Rest || series.shortest_ns <= 0) return false;
   const std::uint64_t steps = steps_until_rows(series.index);
-  return steps > static_cast<std::uint64_t>(kAhead / series.last_ns);
+  return steps > static_cast<std::uint64_t>(kAhead / series.shortest_ns);
 }
 
 void DetailWindow::step_opened(ThreadRow thread, std::int64_t index, std::int64_t at) {
@@ -101,7 +105,7 @@ void DetailWindow::step_closed(ThreadRow thread, std::int64_t index, std::int64_
   if (rule_.slow_step > 0) return look_at_duration(series_[thread], index, at, ns);
   if (rule_.by != By::Steps) return;
   Series& series = series_[thread];
-  series.last_ns = ns;
+  if (ns > 0 && (series.shortest_ns == 0 || ns < series.shortest_ns)) series.shortest_ns = ns;
   const Phase next = phase_of(index + 1);
   if (series.phase == Phase::Active && next != Phase::Active) series.phase = next;
   follow_steps(at, fmt::format("step {} ended ({})", index, rule_.text));

@@ -57,8 +57,8 @@ class DetailWindow {
   enum class Phase : std::uint8_t { Rest, Warmup, Active };
   struct Series {
     Phase phase{};
-    std::int64_t index = 0, last_ns = 0;  // of the last step that began; how long the last one took that ended
-    std::deque<std::int64_t> durations;   // of the last steps
+    std::int64_t index = 0, shortest_ns = 0;  // of the last step that began; how long the shortest one took
+    std::deque<std::int64_t> durations;       // of the last steps
   };
 
   Phase phase_of(std::int64_t index) const;

@@ -19,6 +19,10 @@ bool allocates(const probes::Probe& probe) {
   return probe.kind == probes::Kind::Alloc || probe.kind == probes::Kind::HostAlloc;
 }
 
+bool frees(const probes::Probe& probe) {
+  return probe.kind == probes::Kind::Free || probe.kind == probes::Kind::HostFree;
+}
+
 template <class N, class... Kinds>
 constexpr bool is_any_of = (std::is_same_v<N, Kinds> || ...);
 
@@ -227,7 +231,10 @@ void Recorder::follow_detail(std::int64_t at) {
 
 void Recorder::look_for_trigger(const RecordedCall& call) {
   if (call.is_failure) books_.detail.failed(call.function.row, call.view.probe.symbol, call.result, call.end);
-  if (!allocates(call.view.probe) || !call.succeeded()) return;
+  // Frees as well: the memory in use may fall below the limit of --trigger memory>, and rise above it again.
+  const bool changes_memory =
+      allocates(call.view.probe) || frees(call.view.probe) || call.function.memory.act != probes::MemoryAct::None;
+  if (!changes_memory || !call.succeeded()) return;
   books_.detail.in_use(books_.memory.sums().in_use().bytes, call.end);
 }
 

@@ -1,6 +1,7 @@
 // With --trigger, rows of calls are stored all the time. This removes rows that no trigger is near to, so the file has
-// the last seconds only, also if fade is killed. Rows are found by their ids, which ascend with time. Writer thread
-// only.
+// the last seconds only, also if fade is killed. The ids that were there at a time limit the search for rows. The ids
+// of calls are in order of their begins, and their rows come in order of their ends, so the times of each call decide.
+// Writer thread only.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -21,7 +22,7 @@ class RowRing {
 
  private:
   static constexpr std::size_t kTables = 9;
-  using Newest = std::array<std::int64_t, kTables>;  // the last row of each table
+  using Newest = std::array<std::int64_t, kTables>;  // the greatest id in each table
   struct Mark {
     std::int64_t at = 0;
     Newest rows{};

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <signal.h>
 #include <string.h>
 
 #include <array>
@@ -20,6 +21,7 @@ namespace {
 constexpr const char* kScheduleExample = "--schedule skip=10,wait=5,warmup=1,active=3,repeat=2";
 constexpr const char* kWindowExample = "--window 60s/10s for ten seconds of detail each minute";
 constexpr const char* kTriggerExample = "--trigger error,slow-step=3x,memory>14G,signal=USR2,mark";
+constexpr std::int64_t kLeastPeriod = 100'000'000;  // ns; each period adds two rows that say so
 constexpr std::uint64_t kMostSteps = 1'000'000'000'000;
 
 tl::unexpected<Error> bad(std::string_view option, std::string_view part, std::string why, std::string example) {
@@ -91,6 +93,7 @@ Result<DetailRule> parse_window(const std::string& text) {
   const auto detail = parse_time(std::string_view(text).substr(slash + 1));
   if (!period || !detail)
     return bad("--window", text, period ? detail.error().message : period.error().message, kWindowExample);
+  if (*period < kLeastPeriod) return bad("--window", text, "the period must be 100ms or longer", kWindowExample);
   if (*detail <= 0 || *detail >= *period)
     return bad("--window", text, "the detail must be shorter than the period, and longer than nothing", kWindowExample);
   return DetailRule{.by = DetailRule::By::Time, .text = "--window " + text, .period_ns = *period, .detail_ns = *detail};
@@ -110,12 +113,16 @@ bool read_memory(std::string_view value, DetailRule& rule) {
   return size && *size > 0;
 }
 
-bool read_signal(std::string_view value, DetailRule& rule) {
+bool read_signal_number(std::string_view value, DetailRule& rule) {
   constexpr int kMostSignals = 64;
   if (value.starts_with("SIG")) value.remove_prefix(3);
   for (int signal = 1; signal <= kMostSignals; ++signal)
     if (const char* name = ::sigabbrev_np(signal); name != nullptr && name == value) return (rule.signal = signal) > 0;
   return read_number(value, rule.signal) && rule.signal > 0 && rule.signal <= kMostSignals;
+}
+
+bool read_signal(std::string_view value, DetailRule& rule) {
+  return read_signal_number(value, rule) && rule.signal != SIGKILL;
 }
 
 struct TriggerWord {
@@ -136,6 +143,9 @@ Result<void> read_trigger(std::string_view part, DetailRule& rule) {
   for (const TriggerWord& word : kTriggerWords) {
     if (!part.starts_with(word.begins)) continue;
     if (word.read(part.substr(word.begins.size()), rule)) return {};
+    if (rule.signal == SIGKILL)
+      return fail(fmt::format("--trigger: '{}' never happens", part), "no stop of ptrace shows SIGKILL",
+                  "take another signal: --trigger signal=USR2", EINVAL);
     return bad("--trigger", part, word.why, kTriggerExample);
   }
   return bad("--trigger", part, "triggers are error, mark, slow-step=, memory> and signal=", kTriggerExample);

@@ -95,11 +95,14 @@ Result<StackChoice> stack_choice(const RecordingOptions& options) {
 
 namespace {
 
-// Empty where each call is wanted: then no call is looked at.
-FunctionTable::CallersOf callers_of(const RecordingOptions& options, const probes::Selection& selection) {
+// Empty where each call is wanted: then no call is looked at. Steps are seen whatever library begins them.
+FunctionTable::CallersOf callers_of(const RecordingOptions& options, const probes::Selection& selection,
+                                    const StepRule& step) {
   const auto has_callers = [](const std::string& word) { return word.find('@') != std::string::npos; };
   if (std::ranges::none_of(options.events, has_callers)) return {};
-  return [selection](const probes::Probe& probe) { return selection.callers_of(probe); };
+  return [selection, step](const probes::Probe& probe) {
+    return needs_for_steps(step, probe) ? std::string() : selection.callers_of(probe);
+  };
 }
 
 // A name that no watched function has would give no stacks, and no reason.
@@ -121,11 +124,11 @@ Result<void> check_stack_functions(const StackChoice& stacks, const std::vector<
 
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides) {
-  SessionOptions out{.callers = callers_of(options, chosen.selection),
-                     .follow = options.follow,
-                     .hang_ns = options.hang_ns.value_or(0)};
   const auto step = parse_step(options.step);
   if (!step) return tl::unexpected(step.error());
+  SessionOptions out{.callers = callers_of(options, chosen.selection, *step),
+                     .follow = options.follow,
+                     .hang_ns = options.hang_ns.value_or(0)};
   const auto detail = parse_detail_rule(options);
   if (!detail) return tl::unexpected(detail.error());
   out.trigger_signal = detail->signal;

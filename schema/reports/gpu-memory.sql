@@ -4,7 +4,7 @@
 -- sort: pid
 -- leave: node pci start_ns doubt
 -- none: no moment is known to both: no GPU memory was allocated, or the driver shows no GPU in sysfs (--no-sensors, WSL)
--- question: memory
+-- question: work
 -- topic: allocations
 -- events: mem
 -- column: pid           id       process

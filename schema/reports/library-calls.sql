@@ -17,7 +17,7 @@
 -- column: self_ns    net       the same without watched calls inside
 -- column: percent    percent   share of the total time of all calls in this table that no other of them contains
 -- column: max_ns     duration  the longest call
--- column: hip_calls  count     calls of HIP inside; without rows of calls those made directly
+-- column: hip_calls  count     calls of HIP inside; those made directly if not every call has a row
 -- column: launches   count     of them put a kernel or graph to run; empty without rows of calls
 -- column: gpu_ns     duration  time of the GPU for work that calls inside put to run; empty without --gpu-times
 WITH RECURSIVE function AS MATERIALIZED (
@@ -52,12 +52,15 @@ WITH RECURSIVE function AS MATERIALIZED (
 ), direct AS MATERIALIZED (
   SELECT pid, parent_function_id AS function_id, sum(calls) AS hip_calls FROM call_stats WHERE category = 'hip'
     GROUP BY pid, parent_function_id
-), rows_kept AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM calls) AS kept)
+), rows_kept AS MATERIALIZED (
+  SELECT EXISTS (SELECT 1 FROM calls)
+         AND NOT EXISTS (SELECT 1 FROM watched WHERE topic = 'calls' AND NOT has_rows) AS kept
+)
 SELECT s.api, s.name, s.library, s.pid, s.calls, s.errors, s.total_ns, s.self_ns,
        round(100.0 * s.total_ns / nullif((SELECT sum(total_ns) FROM stat WHERE NOT coalesce(inside, 0)), 0),
          2) AS percent, s.max_ns,
-       coalesce(i.hip_calls, iif(kept, 0, coalesce(d.hip_calls, 0))) AS hip_calls,
-         iif(kept, coalesce(i.launches, 0), NULL) AS launches, i.gpu_ns
+       coalesce(iif(kept, coalesce(i.hip_calls, 0), d.hip_calls), 0) AS hip_calls,
+         iif(kept, coalesce(i.launches, 0), NULL) AS launches, iif(kept, i.gpu_ns, NULL) AS gpu_ns
 FROM sum_of s CROSS JOIN rows_kept
 LEFT JOIN inside i ON i.pid = s.pid AND i.function_id = s.function_id
 LEFT JOIN direct d ON d.pid = s.pid AND d.function_id = s.function_id

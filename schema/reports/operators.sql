@@ -16,9 +16,9 @@
 -- column: total_ns      net       time on the host
 -- column: avg_ns        net       of one
 -- column: max_ns        duration  the longest
--- column: hip_calls     count     calls of HIP inside, at any depth; empty for imported operators
--- column: launches      count     of them put a kernel or graph to run; empty without rows of calls
--- column: self_works    count     kernels, copies and fills that were put to run outside operators in it
+-- column: hip_calls     count     calls of HIP inside, at any depth; empty for imported operators, and if not every call has a row
+-- column: launches      count     of them put a kernel or graph to run
+-- column: self_works    count     kernels, copies and fills that were put to run outside operators in it; empty as hip_calls
 -- column: self_gpu_ns   duration  time of these on the GPU; empty without --gpu-times
 -- column: total_works   count     kernels, copies and fills that were put to run in it, at any depth
 -- column: total_gpu_ns  duration  time of these on the GPU
@@ -56,14 +56,13 @@ WITH RECURSIVE function AS MATERIALIZED (
   SELECT pid, function_id, sum(hip) AS hip_calls, sum(launch) AS launches, sum(iif(own, n, NULL)) AS self_works,
     sum(iif(own, ns, NULL)) AS self_gpu_ns, sum(n) AS total_works, sum(ns) AS total_gpu_ns
   FROM once GROUP BY pid, function_id
-), direct AS MATERIALIZED (
-  SELECT pid, parent_function_id AS function_id, sum(calls) AS hip_calls FROM call_stats WHERE category = 'hip'
-  GROUP BY pid, parent_function_id
 ), rows_kept AS MATERIALIZED (
-  SELECT EXISTS (SELECT 1 FROM calls) AS kept, EXISTS (SELECT 1 FROM gpu_work) AS timed
+  SELECT kept, kept AND EXISTS (SELECT 1 FROM gpu_work) AS timed
+  FROM (SELECT EXISTS (SELECT 1 FROM calls)
+               AND NOT EXISTS (SELECT 1 FROM watched WHERE topic = 'calls' AND NOT has_rows) AS kept)
 ), recorded AS (
   SELECT s.session, s.pid, s.name, s.n, max(s.total_ns - coalesce(o.ns, 0), 0) AS self_ns, s.total_ns, s.max_ns,
-    coalesce(i.hip_calls, iif(kept, 0, coalesce(d.hip_calls, 0))) AS hip_calls,
+    iif(kept, coalesce(i.hip_calls, 0), NULL) AS hip_calls,
     iif(kept, coalesce(i.launches, 0), NULL) AS launches, iif(timed, coalesce(i.self_works, 0), NULL) AS self_works,
     iif(timed, coalesce(i.self_gpu_ns, 0), NULL) AS self_gpu_ns,
     iif(timed, coalesce(i.total_works, 0), NULL) AS total_works,
@@ -71,7 +70,6 @@ WITH RECURSIVE function AS MATERIALIZED (
   FROM sum_of s CROSS JOIN rows_kept
   LEFT JOIN inner_of o ON o.pid = s.pid AND o.function_id = s.function_id
   LEFT JOIN inside i ON i.pid = s.pid AND i.function_id = s.function_id
-  LEFT JOIN direct d ON d.pid = s.pid AND d.function_id = s.function_id
 ), outer_of(id, at, name, n, ns) AS (  -- of imported operators with works: those around them, with the innermost name
   SELECT id, id, name, works, gpu_ns FROM operators WHERE works > 0
   UNION ALL

@@ -5,11 +5,47 @@ CREATE VIEW detail_times AS
 WITH change AS (
   SELECT session, id, ts, value, detail, lead(ts) OVER (PARTITION BY session ORDER BY ts, id) AS until
   FROM lifecycle_
-  WHERE kind = 'detail')
+  WHERE kind = 'detail'),
+-- With --trigger, rows of the last seconds are in the file also if it was not closed. first, last: ids of calls.
+unclosed AS (
+  SELECT c.session, c.ts,
+         max(coalesce((SELECT max(y.last_call) FROM session_ y WHERE y.id < s.id), 0) + 1,
+             coalesce((SELECT min(b.first_call)
+                       FROM call_bucket_ b
+                       JOIN function_ f ON f.id = b.fn
+                       WHERE b.sec BETWEEN c.ts / 1000000000 AND c.ts / 1000000000 + 60 AND f.session = s.id),
+                      0)) AS first,
+         iif(s.id = (SELECT max(id) FROM session_), 9223372036854775807, s.last_call) AS last
+  FROM change c
+  JOIN session_ s ON s.id = c.session
+  WHERE NOT s.clean AND c.value = 0 AND c.until IS NULL AND c.detail GLOB '--trigger*'),
+-- Ids are in order of entries. The first rows may be those of long calls, so their first end is the begin.
+tail AS (
+  SELECT o.session,
+         (SELECT min(x.ended)
+          FROM (
+            SELECT coalesce(c.ts + c.dur, (SELECT max(u.ts_end, c.ts) FROM unwound_ u WHERE u.call = c.id),
+                            c.ts) AS ended
+            FROM call_ c
+            WHERE c.id BETWEEN o.first AND o.last AND ended >= o.ts
+            ORDER BY c.id
+            LIMIT 1000) x) AS start,
+         (SELECT max(x.ended)
+          FROM (
+            SELECT ts + coalesce(dur, 0) AS ended
+            FROM call_
+            WHERE id BETWEEN o.first AND o.last
+            ORDER BY id DESC
+            LIMIT 1000) x) AS "end"
+  FROM unclosed o)
 SELECT c.session, c.ts AS start, coalesce(c.until, s.end_ns - s.start_ns) AS "end", c.detail AS why
 FROM change c
 JOIN session_ s ON s.id = c.session
-WHERE c.value = 1 AND (c.until IS NULL OR c.until > c.ts);
+WHERE c.value = 1 AND (c.until IS NULL OR c.until > c.ts)
+UNION ALL
+SELECT session, start, "end", 'the recording was not closed'
+FROM tail
+WHERE start IS NOT NULL;
 
 -- Each limit on the known facts about a process, or (process_id NULL) about the session's processes without a row.
 -- Filters on functions are not included: they are the same for all processes (selection_). rank: the amount of loss: 3

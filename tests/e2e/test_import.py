@@ -428,7 +428,7 @@ def test_operators_have_the_work_of_their_calls(build, recording, tmp_path):
         ("aten::addmm", last - first + 18000 - (middle - first + 5000)),
         ("aten::mm", middle - first + 5000),
     ]
-    report = run(build, copy, "operators", "--format", "csv", "--columns", "name,n,works").stdout.splitlines()
+    report = run(build, copy, "operators", "--format", "csv", "--columns", "name,n,self_works").stdout.splitlines()
     assert sorted(report[1:]) == sorted(f"{name},1,{n}" for name, n in works.items())
     exported = json.loads(run(build, "export", copy, "--format", "kineto").stdout)
     assert {e["name"] for e in exported["traceEvents"] if e.get("cat") == "cpu_op"} == {"aten::mm", "aten::addmm"}

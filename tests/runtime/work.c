@@ -157,6 +157,9 @@ static int find_functions(void) {
   return 1;
 }
 
+// A child of a fork has lines of its parent in the buffer: flushed there, they would stand in the file twice.
+static void tell_nothing(void) { told = fopen("/dev/null", "w"); }
+
 __attribute__((constructor)) static void begin_work(void) {
   const char *file = getenv("FADE_STANDIN_HSA"), *places = getenv("FADE_STANDIN_QUEUE");
   uint64_t frequency;
@@ -169,6 +172,7 @@ __attribute__((constructor)) static void begin_work(void) {
   }
   for (int i = 0; i < signal_count; ++i) unused[unused_count++] = &signals[i];
   told = fopen(file, "w");
+  pthread_atfork(NULL, NULL, tell_nothing);
   pthread_create(&asker, NULL, ask_all, NULL);
   const char* direct = getenv("AMD_DIRECT_DISPATCH");
   is_deferred = direct && strcmp(direct, "0") == 0;

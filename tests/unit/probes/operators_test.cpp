@@ -73,6 +73,27 @@ TEST(Operators, HaveAllTheirWordsOnTheStack) {
   EXPECT_EQ(words_on_stack("no symbol"), std::nullopt);
 }
 
+// Each pair holds the one before twice: the demangled text would take all memory.
+TEST(Operators, AskForNoTextThatTakesAllMemory) {
+  std::string symbol = "_ZN2at4_ops1a4callESt4pairIllE";
+  for (char c = '0'; c <= '9'; ++c) symbol += std::string("St4pairIS") + c + "_S" + c + "_E";
+  for (int i = 0; i < 30; ++i) symbol += "St4pairIS0_S0_E";
+  EXPECT_EQ(words_on_stack(symbol), std::nullopt);
+}
+
+TEST(Operators, AreAskedForWithACallerAndTakenAway) {
+  for (const char* events : {"ops", "all,ops@libmine*", "all,-ops", "aten::mm@libmine*"})
+    EXPECT_TRUE(asks_for_operators(events)) << events;
+  EXPECT_FALSE(asks_for_operators("all,hot"));
+}
+
+TEST(Operators, StayIfOneIsTakenAway) {
+  const Probe family = operator_families().front();
+  EXPECT_TRUE(selects("ops,-aten::mm", family));
+  EXPECT_TRUE(selects("aten::*,-aten::mm", family));
+  EXPECT_FALSE(selects("ops,-aten::*", family));
+}
+
 TEST(Operators, AreOffUnlessAskedFor) {
   const Probe add = operator_of(kAdd), again = operator_of(kAddRedispatch);
   EXPECT_EQ(add.symbol, "aten::add.Tensor");

@@ -106,5 +106,33 @@ TEST_F(DetailRows, ATriggerIsToldWithItsCause) {
   EXPECT_EQ(value("SELECT sum(calls) FROM call_stats"), "121");
 }
 
+TEST_F(DetailRows, OfARecordingThatWasNotClosedAreTold) {
+  open({.detail_rule = {
+            .by = DetailRule::By::Trigger, .text = "--trigger error", .keep_ns = 5 * kOneSecond, .on_error = true}});
+  copies(kOneSecond, 20 * kOneSecond);
+  finish();
+  auto db = sqlite::Db::open(path, SQLITE_OPEN_READWRITE);
+  ASSERT_TRUE(db);
+  ASSERT_TRUE(
+      db->exec("UPDATE session_ SET clean = 0, end_ns = NULL;"
+               "DELETE FROM lifecycle_ WHERE kind = 'detail' AND value = 1"));
+  EXPECT_THAT(rows("SELECT why FROM detail_times"), ElementsAre("the recording was not closed"));
+  EXPECT_EQ(value("SELECT start = (SELECT min(ts + dur) FROM call_), \"end\" = (SELECT max(ts + dur) FROM call_) "
+                  "FROM detail_times"),
+            "1|1");
+  EXPECT_THAT(watched("why"), HasSubstr("calls have rows only at 1 time"));
+}
+
+TEST_F(DetailRows, MemoryIsATriggerAgainAfterItWasFreed) {
+  open({.detail_rule = {
+            .by = DetailRule::By::Trigger, .text = "--trigger memory>100", .keep_ns = kOneSecond, .memory = 100}});
+  for (int i = 0; i < 3; ++i) {
+    tracee->malloc(0x1000, 200);
+    tracee->free(0x1000);
+  }
+  finish();
+  EXPECT_EQ(value("SELECT count(*) FROM lifecycle WHERE kind = 'trigger'"), "3");
+}
+
 }  // namespace
 }  // namespace fade::store

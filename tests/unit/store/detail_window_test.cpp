@@ -45,6 +45,19 @@ TEST(Schedules, ChooseTheStepsOfPyTorchsProfiler) {
   EXPECT_EQ(active_steps({.skip = 2, .active = 1, .repeat = 1}, 9), "3 ");
 }
 
+// A compilation makes one step long.
+TEST(Schedules, TakeTheNextStepsForShortAfterASlowOne) {
+  DetailWindow window({.by = DetailBy::Steps, .skip = 10, .active = 1});
+  std::int64_t at = 0;
+  for (std::int64_t step = 1; step <= 5; ++step) {
+    const std::int64_t ns = step == 5 ? 3 * kASecond : kASecond / 50;
+    window.step_opened(1, step, at);
+    window.step_closed(1, step, at += ns, ns);
+  }
+  window.step_opened(1, 6, at);
+  EXPECT_FALSE(window.is_quiet(at));
+}
+
 TEST(Schedules, TellWhenRowsBeginAndEnd) {
   DetailWindow window({.by = DetailBy::Steps, .text = "--schedule", .wait = 1, .active = 2, .repeat = 1});
   EXPECT_THAT(changes(window), ElementsAre("sums 0"));
@@ -105,6 +118,20 @@ TEST(Windows, HaveRowsInTheFirstPartOfEachPeriod) {
   EXPECT_TRUE(window.wants_rows());
   EXPECT_FALSE(window.is_quiet(125 * kASecond));
   EXPECT_THAT(changes(window), ElementsAre("rows 0", "sums 10", "rows 60", "sums 70", "rows 120"));
+}
+
+TEST(Windows, DoNotTellALongTimeWithoutCallsPeriodByPeriod) {
+  DetailWindow window({.by = DetailBy::Time, .period_ns = 10, .detail_ns = 3});
+  window.take_changes();
+  constexpr std::int64_t kADay = 86'400 * kASecond;
+  window.passed(kADay + 1);
+  EXPECT_TRUE(window.wants_rows());
+  const auto told = window.take_changes();
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ((std::pair{told[0].what, told[0].at}), (std::pair{What::Sums, std::int64_t{3}}));
+  EXPECT_EQ((std::pair{told[1].what, told[1].at}), (std::pair{What::Rows, kADay}));
+  window.passed(kADay + 3);
+  EXPECT_FALSE(window.wants_rows());
 }
 
 class Triggers : public testing::Test {

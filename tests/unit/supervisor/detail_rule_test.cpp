@@ -74,13 +74,27 @@ TEST(DetailRules, AreRefusedWithThePlaceAndAnExample) {
   for (const char* text :
        {"active=-1", "active", "wait=1", "active=0", "3", "active=1,,wait=x", "active=99999999999999999999"})
     EXPECT_THAT(detail_refusal(with_schedule(text)), HasSubstr("--schedule")) << text;
-  for (const char* text : {"60s", "10s/60s", "60s/0s", "60s/60s", "a/b", "/", "60s/", "60s/10s/1s"})
+  for (const char* text :
+       {"60s", "10s/60s", "60s/0s", "60s/60s", "a/b", "/", "60s/", "60s/10s/1s", "2ns/1ns", "99ms/1ms"})
     EXPECT_THAT(detail_refusal(with_window(text)), HasSubstr("--window 60s/10s")) << text;
   for (const char* text :
        {"errors", "error=1", "memory>", "memory>x", "memory=1G", "signal=", "signal=NONE", "signal=65", "marks", ""})
     EXPECT_THAT(detail_refusal(with_triggers({text})), HasSubstr("--trigger error,slow-step=3x")) << text;
   for (const char* text : {"slow-step=", "slow-step=1x", "slow-step=x", "slow-step=-3x"})
     EXPECT_THAT(detail_refusal(with_triggers({text}, "hipMalloc")), HasSubstr("3x")) << text;
+}
+
+TEST(DetailRules, HaveAPeriodThatIsNotTooShort) {
+  EXPECT_THAT(detail_refusal(with_window("2ns/1ns")), HasSubstr("100ms or longer"));
+  EXPECT_THAT(detail_refusal(with_window("100ms/100ms")), HasSubstr("shorter than the period"));
+  EXPECT_EQ(detail_refusal(with_window("100ms/1ms")), "understood");
+}
+
+TEST(DetailRules, RefuseASignalThatFadeCannotSee) {
+  for (const char* text : {"signal=KILL", "signal=SIGKILL", "signal=9"}) {
+    EXPECT_THAT(detail_refusal(with_triggers({text})), HasSubstr("no stop of ptrace shows SIGKILL")) << text;
+    EXPECT_THAT(detail_refusal(with_triggers({text})), HasSubstr("--trigger signal=USR2")) << text;
+  }
 }
 
 TEST(DetailRules, NeedSteps) {
