@@ -90,9 +90,15 @@ bool Selection::Word::matches(const Probe& probe) const {
     case Names::Api: return probe.api == text;
     case Names::Group: return probe.group == text;
     case Names::Hot: return probe.hot;
-    case Names::Symbol: return glob_match(text, probe.symbol) || (!take_away && names_some_of(text, probe));
+    case Names::Symbol: return glob_match(text, probe.symbol) || names_some_of(text, probe);
   }
   return false;
+}
+
+// A word that takes some functions of a family away leaves the family.
+bool Selection::Word::decides(const Probe& probe) const {
+  const bool is_part = take_away && names == Names::Symbol && probe.is_family && !glob_match(text, probe.symbol);
+  return !is_part && matches(probe);
 }
 
 Result<Selection::Word> Selection::parse_word(std::string_view text, const std::vector<ProbePtr>& known) {
@@ -143,7 +149,7 @@ Result<Selection> Selection::make(std::string_view events, const std::vector<std
 bool Selection::named_by_words(const Probe& probe) const {
   bool on = !probe.optional && (words_.empty() || words_.front().take_away);
   for (const Word& word : words_)
-    if (word.matches(probe)) on = !word.take_away;
+    if (word.decides(probe)) on = !word.take_away;
   return on;
 }
 
@@ -151,7 +157,7 @@ bool Selection::on_by_words(const Probe& probe) const {
   bool on = named_by_words(probe);
   bool hot_on = false;
   for (const Word& word : words_) {
-    if (!word.matches(probe)) continue;
+    if (!word.decides(probe)) continue;
     hot_on = !word.take_away && (hot_on || word.turns_on_hot());
   }
   return on && (!probe.hot || hot_on || any_matches(include_, probe.symbol));

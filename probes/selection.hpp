@@ -41,6 +41,7 @@ class Selection {
     std::string callers{};  // behind @
     bool take_away = false;
     bool matches(const Probe& probe) const;
+    bool decides(const Probe& probe) const;  // if the function of the probe is on
     bool turns_on_hot() const { return names == Names::Group || names == Names::Hot || names == Names::Symbol; }
   };
 
