@@ -87,8 +87,6 @@ std::string headline(const std::vector<Todo>& uses, bool is_recorded) {
   const auto all = static_cast<std::ptrdiff_t>(todos.size());
   std::string text = fmt::format("{} functions of CUDA: {} have a replacement in ROCm, {} have none.",
                                  table::human_count(all), all - missing, missing);
-  if (const auto unknown = std::ranges::count(todos, nullptr, &Todo::port); unknown > 0)
-    text += fmt::format(" {} of these {} in none of AMD's tables.", unknown, unknown == 1 ? "is" : "are");
   if (by_name == 0) return text;
   return text +
          fmt::format(" {} of these replacements {} in none of AMD's tables.", by_name, by_name == 1 ? "is" : "are");

@@ -104,7 +104,7 @@ def test_without_rows_of_calls_the_sums_remain(build, tmp_path):
     _, truth = recorded(build, tmp_path, "-e", "all,ops", "--detail", "stats")
     rows = report(build, tmp_path)
     assert {name: row["n"] for name, row in rows.items()} == without_redispatch(truth)
-    assert rows["aten::mm"]["hip_calls"] == 2 * truth["aten::mm"] and rows["aten::mm"]["launches"] is None
+    assert rows["aten::mm"]["hip_calls"] is None and rows["aten::mm"]["launches"] is None
 
 
 def test_a_library_without_such_functions_is_named_once(build, tmp_path):

@@ -101,7 +101,7 @@ def test_a_static_runtime_is_a_limit(porting, rows, tmp_path):
 
 def test_a_program_without_cuda(porting):
     page, _ = porting("/bin/true", "-f", "table")
-    assert page.startswith("No function of CUDA's libraries is used.")
+    assert page.startswith("No import of a function of CUDA's libraries was found.")
 
 
 @pytest.mark.parametrize("word", ["missing", "script.py", "."])
