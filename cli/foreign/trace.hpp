@@ -60,7 +60,8 @@ struct Origin {
 WorkKind kind_of_kernel(std::string_view name);
 
 bool is_sqlite(const std::string& path);
-// A trace in Perfetto's protobuf: packets of field 1. Text is none.
+// A trace in Perfetto's protobuf begins with a packet: field 1, a byte that is a line break in text. Other control
+// characters behind it show that the file is no text.
 bool is_perfetto(const std::string& path);
 // A database of rocprofv3.
 Result<Origin> read_rocpd(const std::string& path, Sink& sink);

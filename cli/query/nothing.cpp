@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cli/options/option.hpp"
 #include "cli/query/named_row.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
@@ -87,7 +88,7 @@ std::string for_rows(std::string_view why) {
   return why.find("--detail stats") == why.npos ? "" : "; record with fade-run --detail calls";
 }
 
-// The word behind the first " WORD " of options; empty: there is none.
+// The word that follows `word` in the options. Empty if `word` is not there. `word` has a blank on both sides.
 std::string_view word_behind(std::string_view options, std::string_view word) {
   const std::size_t at = options.find(word);
   if (at == options.npos) return {};
@@ -95,24 +96,21 @@ std::string_view word_behind(std::string_view options, std::string_view word) {
   return options.substr(0, options.find(' '));
 }
 
-// An option without what follows it; -e with its list.
+// The first word, an option; two words if it is -e with its list of groups.
 std::string_view option_of(std::string_view how) {
   const std::size_t first = how.find(' ');
   return how.substr(0, how.starts_with("-e ") ? how.find(' ', first + 1) : first);
 }
 
-// `how`: an option alone, or -e with a list of groups.
+// True if the recording was made with the option of `how`. If that is -e, each group of its list must have been given.
 bool has_option(const std::string& options, std::string_view how) {
-  const std::string text = " " + options + " ", option = " " + std::string(how.substr(0, how.find(' '))) + " ";
+  const std::string text = " " + options + " ", wanted = " " + std::string(how) + " ";
+  const std::string option = wanted.substr(0, wanted.find(' ', 1) + 1);
   if (text.find(option) == std::string::npos) return false;
   if (option != " -e ") return true;
-  const std::string given = "," + std::string(word_behind(text, option)) + ",";
-  for (std::string_view rest = word_behind(" " + std::string(how) + " ", option); !rest.empty();) {
-    const std::string_view group = rest.substr(0, rest.find(','));
-    if (given.find("," + std::string(group) + ",") == std::string::npos) return false;
-    rest.remove_prefix(std::min(group.size() + 1, rest.size()));
-  }
-  return true;
+  const auto given = cli::split(word_behind(text, option), ',');
+  return std::ranges::all_of(cli::split(word_behind(wanted, option), ','),
+                             [&](std::string_view group) { return std::ranges::find(given, group) != given.end(); });
 }
 
 }  // namespace

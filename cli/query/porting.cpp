@@ -54,7 +54,7 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-// Of a script it is the interpreter that has imports.
+// A script is no ELF file. Its imports would be those of its interpreter.
 tl::unexpected<Error> not_readable(const std::string& path, const Error& error) {
   return usage("cannot read imports of " + table::printable(path), error.cause.empty() ? error.message : error.cause,
                "name a program or library for 64-bit x86, or a recording");

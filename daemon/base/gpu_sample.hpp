@@ -43,7 +43,8 @@ struct GpuHolder {       // a process that holds memory of the GPU, by the last 
   bool operator==(const GpuHolder&) const = default;
 };
 
-// What a recorded process uses of a GPU by its open files of the DRM driver, at the end of the second.
+// Memory and engine times of a recorded process on a GPU, as its open files of the DRM driver tell them.
+// Memory is that at the end of the second.
 struct GpuClient {
   std::int64_t pid = 0;
   bool is_there = false;                    // it has such a file

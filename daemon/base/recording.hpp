@@ -44,7 +44,7 @@ struct DetailRule {
   // Steps, as PyTorch's profiler counts them. A cycle is wait, warmup, active; repeat 0: cycles go on to the end.
   std::uint64_t skip = 0, wait = 0, warmup = 0, active = 0, repeat = 0;
   std::int64_t period_ns = 0, detail_ns = 0;  // Time
-  // Trigger: rows from so long before to so long after it are kept. A condition that is 0 or false is none.
+  // Trigger: rows are kept from keep_ns before a trigger to keep_ns after it. A condition that is 0 or false is off.
   std::int64_t keep_ns = 30'000'000'000;
   bool on_error = false, on_mark = false;
   double slow_step = 0;      // times the median of the steps before

@@ -37,7 +37,7 @@ std::int64_t first_of(const StatusFile& file, std::span<const std::string_view> 
   return 0;
 }
 
-// Of all engines that have no word of their own: video, and what later kernels add.
+// The time of all engines that are not in kEngines: those for video, and those that later kernels add.
 std::int64_t other_engines(std::string_view text) {
   std::int64_t out = 0;
   while (!text.empty()) {

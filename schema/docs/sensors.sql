@@ -38,8 +38,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_holders', 'bytes', 'integer', 'bytes', 'what it holds from then on; 0: it left'),
 ('gpu_holders', 'recorded', 'integer', '0/1', 'a process of this recording has that number'),
 ('gpu_clients', '', '', '',
- 'What a recorded process uses of a GPU by its open files of the DRM driver (/proc/PID/fdinfo): a row for each change, '
- || 'seen once a second. Works in containers, and has the host memory that a process holds for the GPU'),
+ 'Memory and engine times of recorded processes, as their open files of the DRM driver tell them (/proc/PID/fdinfo). '
+ || 'A row for each change, looked for once a second. A file that is opened later may be seen 16 seconds late. Works in containers'),
 ('gpu_clients', 'session', 'integer', '', 'sessions.id'),
 ('gpu_clients', 'node', 'integer', '', 'node of the driver''s topology (KFD)'),
 ('gpu_clients', 'pci', 'text', '', 'PCI address'),
