@@ -86,7 +86,7 @@ const TapArea::Cell* TapArea::around(RemoteAddr in_cell) const {
 std::optional<std::size_t> TapArea::free_cell() {
   for (std::size_t i = 0; i < kCells; ++i) {
     const std::size_t index = (next_ + i) % kCells;
-    if (cells_[index].entry != 0) continue;
+    if (index < cells_.size() && cells_[index].entry != 0) continue;
     next_ = index + 1;
     return index;
   }
@@ -149,6 +149,7 @@ Result<std::size_t> TapArea::make_cell(const ProcessMemory& memory, const Site& 
     append_code(*code, jump_code(at + code->size(), site.slot));
   }
   if (!memory.write(at, std::as_bytes(std::span(*code)), stopped)) return fail("cannot write into the process");
+  if (*index == cells_.size()) cells_.emplace_back();
   cells_[*index] = cell;
   return *index;
 }

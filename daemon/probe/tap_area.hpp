@@ -54,7 +54,7 @@ class TapArea {
   };
 
   // `at`: mapped by the caller, kSize bytes of readable and executable memory whose rear part may be written.
-  explicit TapArea(RemoteAddr at) : at_(at), threads_(data()), sites_(data()), cells_(kCells) {}
+  explicit TapArea(RemoteAddr at) : at_(at), threads_(data()), sites_(data()) { cells_.reserve(kCells); }
   // The area in the memory copy of a fork: the same code, with empty data.
   TapArea fork_copy() const;
 
@@ -153,7 +153,7 @@ class TapArea {
   std::array<RemoteAddr, tap::kQuestions> traps_{}, give_up_{};
   tap::ThreadTable threads_;
   tap::SiteTable sites_;
-  std::vector<Cell> cells_;
+  std::vector<Cell> cells_;  // those that were ever used; with room for all, so that they stay where they are
   std::size_t next_ = 0;
   bool is_enabled_ = false, is_used_ = false, has_gates_ = false;
   Unwinders unwinders_;

@@ -37,21 +37,27 @@ WITH ranked AS (
   SELECT *, row_number() OVER (PARTITION BY kernel_id ORDER BY launches DESC) AS place FROM kernel_runs
   WHERE true /*? AND session = :session */ /*? AND name REGEXP :name */
 ), code AS (
-  SELECT kernel_id, group_concat(DISTINCT mode) AS mode, max(vgprs) AS vgprs FROM kernel_codes WHERE coalesce(used, 1) GROUP BY kernel_id
+  SELECT kernel_id, group_concat(DISTINCT mode) AS mode, max(vgprs) AS vgprs FROM kernel_codes WHERE coalesce(used, 1)
+    GROUP BY kernel_id
 ), place AS (
   SELECT kernel_id, count(*) AS streams, group_concat(DISTINCT device) AS devices FROM kernel_streams GROUP BY kernel_id
 ), gpu AS (
-  SELECT kernel_id, max(name) AS name, sum(n) AS runs, sum(total_ns) AS total_ns, sum(total_ns) / sum(n) AS avg_ns, min(min_ns) AS min_ns,
-         fade_percentile(hist, 0.5, min_ns, max_ns) AS p50_ns, fade_percentile(hist, 0.99, min_ns, max_ns) AS p99_ns, max(max_ns) AS max_ns
+  SELECT kernel_id, max(name) AS name, sum(n) AS runs, sum(total_ns) AS total_ns, sum(total_ns) / sum(n) AS avg_ns,
+    min(min_ns) AS min_ns,
+         fade_percentile(hist, 0.5, min_ns, max_ns) AS p50_ns, fade_percentile(hist, 0.99, min_ns, max_ns) AS p99_ns,
+           max(max_ns) AS max_ns
   FROM gpu_stats WHERE kind = 'kernel' GROUP BY kernel_id
 )
-SELECT coalesce(u.name, r.name) AS name, sum(launches) AS launches, sum(in_graphs) AS in_graphs, sum(errors) AS errors, count(*) AS geometries,
+SELECT coalesce(u.name, r.name) AS name, sum(launches) AS launches, sum(in_graphs) AS in_graphs,
+  sum(errors) AS errors, count(*) AS geometries,
        max(CASE place WHEN 1 THEN grid_x || 'x' || grid_y || 'x' || grid_z END) AS grid,
        max(CASE place WHEN 1 THEN block_x || 'x' || block_y || 'x' || block_z END) AS block,
        max(CASE place WHEN 1 THEN shared_bytes END) AS shared_bytes,
        coalesce(p.streams, iif(sum(launches) > sum(in_graphs), NULL, 0)) AS streams, p.devices, c.mode, c.vgprs,
-       nullif(sum(launch_total_ns), 0) AS launch_total_ns, sum(launch_total_ns) / nullif(sum(launches) - sum(in_graphs), 0) AS launch_avg_ns,
+       nullif(sum(launch_total_ns), 0) AS launch_total_ns,
+         sum(launch_total_ns) / nullif(sum(launches) - sum(in_graphs), 0) AS launch_avg_ns,
        max(launch_max_ns) AS launch_max_ns, u.runs AS gpu_runs,
-       u.total_ns AS gpu_total_ns, u.avg_ns AS gpu_avg_ns, u.min_ns AS gpu_min_ns, u.p50_ns AS gpu_p50_ns, u.p99_ns AS gpu_p99_ns, u.max_ns AS gpu_max_ns, min(first) AS first_ns, max(last) AS last_ns
+       u.total_ns AS gpu_total_ns, u.avg_ns AS gpu_avg_ns, u.min_ns AS gpu_min_ns, u.p50_ns AS gpu_p50_ns,
+         u.p99_ns AS gpu_p99_ns, u.max_ns AS gpu_max_ns, min(first) AS first_ns, max(last) AS last_ns
 FROM ranked r LEFT JOIN code c ON c.kernel_id = r.kernel_id LEFT JOIN place p ON p.kernel_id = r.kernel_id
 LEFT JOIN gpu u ON u.kernel_id = r.kernel_id GROUP BY r.kernel_id

@@ -23,7 +23,8 @@ WITH lookup AS MATERIALIZED (
     json_extract(c.args, '$.version') AS version, c.result <> 0 AS found
   -- without such functions no call is read
   FROM (SELECT 1 FROM lookup LIMIT 1) CROSS JOIN calls c
-  WHERE c.function_id IN (SELECT id FROM lookup) AND c.state = 'returned' /*? AND c.session = :session */ /*? AND c.pid = :pid */
+  WHERE c.function_id IN (SELECT id FROM lookup)
+    AND c.state = 'returned' /*? AND c.session = :session */ /*? AND c.pid = :pid */
     /*? AND c.name REGEXP :name */
 )
 SELECT name, pid, wanted, version, found, count(*) AS calls, sum(duration) AS total_ns, caller_library AS caller

@@ -1,9 +1,11 @@
 -- The first allocations that failed for lack of memory. driver_..: what the driver said in that second.
 WITH change AS MATERIALIZED (
-  SELECT session, node, pid, start, bytes - lag(bytes, 1, 0) OVER (PARTITION BY session, node, pid ORDER BY start) AS more
+  SELECT session, node, pid, start,
+    bytes - lag(bytes, 1, 0) OVER (PARTITION BY session, node, pid ORDER BY start) AS more
   FROM gpu_holders),
 failed AS MATERIALIZED (
-  SELECT o.*, (SELECT t.node FROM device_truth t WHERE t.session = o.session AND t.pid = o.pid AND t.device = o.device) AS node
+  SELECT o.*,
+    (SELECT t.node FROM device_truth t WHERE t.session = o.session AND t.pid = o.pid AND t.device = o.device) AS node
   FROM ooms o)
 SELECT o.id, o.pid, o.device, o.memory, o.name, o.asked, o.used, o.bound, o.free, o.total, o.elsewhere,
        o.others,
@@ -16,7 +18,8 @@ SELECT o.id, o.pid, o.device, o.memory, o.name, o.asked, o.used, o.bound, o.free
         GROUP BY c.pid
         ORDER BY sum(c.more) DESC
         LIMIT 1) AS driver_largest,
-       o.start, o.caller, k.stack, count(*) OVER () AS n, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line,
+       o.start, o.caller, k.stack, count(*) OVER () AS n,
+         (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line,
        (SELECT coalesce(replace(p.exe, rtrim(p.exe, replace(p.exe, '/', '')), ''), p.command)
         FROM processes p
         WHERE p.pid = o.pid AND p.session = o.session) AS program,

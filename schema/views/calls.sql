@@ -73,7 +73,8 @@ SELECT p.session, p.pid, t.tid, x.thread AS thread_id, x.fn AS function_id, f.ap
        iif(x.min < iif(x.tapped > 0, k.tapped, k.stopped), 0, x.min) AS min_ns,
        iif(x.max < iif(x.tapped > 0, k.tapped, k.stopped), 0, x.max) AS max_ns, x.hist, x.leaves AS leaf_calls,
        iif(x.max IS NULL, NULL, x.total + x.cost) AS raw_total_ns,
-       ((x.n - x.counted - x.tapped) * k.stopped + x.tapped * k.tapped) / max(x.n - x.counted, 1) AS least_ns, x.tapped AS tapped_calls, x.counted AS counted_calls
+       ((x.n - x.counted - x.tapped) * k.stopped + x.tapped * k.tapped) / max(x.n - x.counted, 1) AS least_ns,
+         x.tapped AS tapped_calls, x.counted AS counted_calls
 FROM call_stat_ x
 JOIN thread_ t ON t.id = x.thread
 JOIN process_ p ON p.id = t.process

@@ -329,8 +329,10 @@ SELECT p.session, p.id AS process_id, p.pid, t.topic,
                    || iif(s.detail = 'stats', ',detail', '') || iif(u.process_id IS NULL, '', ',budget'),
                    ','),
               '') AS narrowed,
-       nullif(trim(coalesce(k.why, '') || coalesce('; ' || u.why, '') || coalesce('; ' || w.why, '') || coalesce('; ' || r.detail, '')
-                   || iif(t.topic IN ('kernels', 'calls'), coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
+       nullif(trim(coalesce(k.why, '') || coalesce('; ' || u.why, '') || coalesce('; ' || w.why,
+         '') || coalesce('; ' || r.detail, '')
+                   || iif(t.topic IN ('kernels', 'calls'),
+                     coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
                    || iif(s.detail = 'stats', '; only counts and times were recorded (--detail stats)', ''),
                    '; '),
               '') AS why

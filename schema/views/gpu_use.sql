@@ -70,7 +70,8 @@ cut AS MATERIALIZED (
   GROUP BY process_id),
 failed AS (
   SELECT process_id, sum(repeats) AS failures,
-         sum(CASE WHEN name IN (SELECT name FROM other) THEN 0 ELSE repeats END) AS hip_failures, min(id) AS first_failure, max(code = 100) AS no_device
+         sum(CASE WHEN name IN (SELECT name FROM other) THEN 0 ELSE repeats END) AS hip_failures,
+           min(id) AS first_failure, max(code = 100) AS no_device
   FROM failures
   WHERE NOT normal AND name NOT GLOB 'nvml*'
   GROUP BY process_id)

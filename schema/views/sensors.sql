@@ -29,7 +29,8 @@ LEFT JOIN kfd_node_ k ON k.session = c.session AND k.node = c.node;
 -- folder of the process, else by its open files. The driver is asked once a second, so it may have missed a short peak.
 CREATE VIEW gpu_memory AS
 WITH change AS MATERIALIZED (
-  SELECT session, node, pid, start, bytes, bytes - lag(bytes, 1, 0) OVER (PARTITION BY session, node, pid ORDER BY start) AS more
+  SELECT session, node, pid, start, bytes,
+    bytes - lag(bytes, 1, 0) OVER (PARTITION BY session, node, pid ORDER BY start) AS more
   FROM gpu_holders),
 peak AS MATERIALIZED (
   SELECT m.session, m.pid, m.device, t.node, t.name, k.pci, k.memory AS total, m.peak, m.peak_at

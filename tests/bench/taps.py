@@ -61,7 +61,9 @@ def line(row, base, goal):
 
 
 def tracer_rows(world, probes, notes):
-    yield Row(NATIVE, lambda calls: world.pinned(*world.program("hipMemcpy", calls)), CALLS, environment=world.environment("v6"))
+    def native(calls):
+        return world.pinned(*world.program("hipMemcpy", calls))
+    yield Row(NATIVE, native, CALLS, environment=world.environment("v6"))
     if world.has("uftrace"):
         yield tracers.uftrace_row(world)
     else:

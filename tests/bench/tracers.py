@@ -17,16 +17,40 @@ GOALS = {"uftrace": 5, "uprobe and uretprobe": 50}
 
 def uftrace_row(world):
     output = world.folder / "uftrace"
-    command = ["uftrace", "record", "--force", "--no-event", "-d", output, "-F", "hipMemcpy",
-               "-A", "hipMemcpy@arg1,arg2,arg3,arg4", "-R", "hipMemcpy@retval"]
+    command = [
+        "uftrace",
+        "record",
+        "--force",
+        "--no-event",
+        "-d",
+        output,
+        "-F",
+        "hipMemcpy",
+        "-A",
+        "hipMemcpy@arg1,arg2,arg3,arg4",
+        "-R",
+        "hipMemcpy@retval",
+    ]
 
     def check(made):
-        told = subprocess.run(["uftrace", "report", "-d", output, "-f", "call"], capture_output=True, text=True, check=True).stdout
+        told = subprocess.run(
+            ["uftrace", "report", "-d", output, "-f", "call"], capture_output=True, text=True, check=True
+        ).stdout
         seen = sum(int(line.split()[-2]) for line in told.splitlines() if line.endswith(" hipMemcpy"))
         if seen != made:
             raise measure.Failed(f"uftrace: {seen} of {made} calls were recorded")
-    return Row("uftrace", lambda calls: world.pinned(*command, *world.program("hipMemcpy", calls)), CALLS, "native: hipMemcpy, v6",
-               world.environment("v6"), check, lambda: shutil.rmtree(output, ignore_errors=True), peer=True, few=FEW)
+
+    return Row(
+        "uftrace",
+        lambda calls: world.pinned(*command, *world.program("hipMemcpy", calls)),
+        CALLS,
+        "native: hipMemcpy, v6",
+        world.environment("v6"),
+        check,
+        lambda: shutil.rmtree(output, ignore_errors=True),
+        peer=True,
+        few=FEW,
+    )
 
 
 class Uprobes:
@@ -84,6 +108,15 @@ class Uprobes:
         def check(made):
             if self.hits() - seen[-1] != made:
                 raise measure.Failed(f"uprobes: {self.hits() - seen[-1]} of {made} calls were recorded")
-        return Row("uprobe and uretprobe", lambda calls: world.pinned(*world.program("hipMemcpy", calls)), CALLS, "native: hipMemcpy, v6",
-                   {**world.environment("v6"), "LD_LIBRARY_PATH": str(self.library.parent)}, check, lambda: seen.append(self.hits()),
-                   peer=True, few=FEW)
+
+        return Row(
+            "uprobe and uretprobe",
+            lambda calls: world.pinned(*world.program("hipMemcpy", calls)),
+            CALLS,
+            "native: hipMemcpy, v6",
+            {**world.environment("v6"), "LD_LIBRARY_PATH": str(self.library.parent)},
+            check,
+            lambda: seen.append(self.hits()),
+            peer=True,
+            few=FEW,
+        )

@@ -27,7 +27,8 @@ OperatorNames schema_names() {
   using std::literals::operator""sv;
   out.read(
       "\0add.Tensor(Tensor self) -> Tensor\0aten::sum.dim_IntList(Tensor self)\0"
-      "_sparse_softmax.int(Tensor self)\0pow_.Scalar(x)\0no.name.at.all(y)\0size() == 1(\0.first(\0last.(\0mm(Tensor a)"sv);
+      "_sparse_softmax.int(Tensor self)\0pow_.Scalar(x)\0"
+      "no.name.at.all(y)\0size() == 1(\0.first(\0last.(\0mm(Tensor a)"sv);
   return out;
 }
 

@@ -1,5 +1,6 @@
 -- Operators of PyTorch: recorded ones of process 1 with launches inside, by line and module; imported ones of process 2.
-INSERT INTO import_ VALUES (2, 1, 'w.pt.trace.json', 'kineto', 'b', 'real', -1700000000000000000, NULL, 10, 0, 0, 0, 3, 0);
+INSERT INTO import_ VALUES (2, 1, 'w.pt.trace.json', 'kineto', 'b', 'real', -1700000000000000000, NULL, 10, 0, 0, 0,
+  3, 0);
 INSERT INTO operator_name_ VALUES (1, 'aten::mm'), (2, 'aten::addmm');
 INSERT INTO operator_ VALUES
  (1, 2, 2, 3, 2, 3100000000, 9000, NULL, 2000, 1, 7000), (2, 2, 2, 3, 1, 3100001000, 7000, 1, 4000, 2, 20000),
@@ -14,9 +15,12 @@ INSERT INTO call_ (id, ts, dur, thread, fn, caller, up, result, launch) VALUES
 INSERT INTO call_stat_ (thread, fn, parent_fn, n, errors, total, self, min, max) VALUES
  (1, 80, 0, 1, 0, 100000, 30000, 100000, 100000), (1, 81, 80, 1, 0, 60000, 48000, 60000, 60000),
  (1, 4, 80, 1, 0, 10000, 10000, 10000, 10000), (1, 4, 81, 1, 0, 12000, 12000, 12000, 12000);
-INSERT INTO gpu_work_ VALUES (80, 1, 0, NULL, NULL, 1, NULL, 82, 1, 5000030000, 50000, NULL), (81, 1, 0, NULL, NULL, 1, NULL, 83, 1, 5000090000, 8000, NULL);
+INSERT INTO gpu_work_ VALUES (80, 1, 0, NULL, NULL, 1, NULL, 82, 1, 5000030000, 50000, NULL),
+  (81, 1, 0, NULL, NULL, 1, NULL, 83, 1, 5000090000, 8000, NULL);
 INSERT INTO frame_ VALUES
- (80, 1, 1, NULL, 0, NULL, 'Net.forward', '/home/ada/train.py', 10), (82, 1, 1, NULL, 0, NULL, '<module>', '/home/ada/train.py', 30),
+ (80, 1, 1, NULL, 0, NULL, 'Net.forward', '/home/ada/train.py', 10),
+   (82, 1, 1, NULL, 0, NULL, '<module>', '/home/ada/train.py', 30),
  (81, 1, 1, NULL, 0, NULL, 'build.<locals>.Head.forward', '/venv/lib/python3.11/site-packages/heads/head.py', 114);
 INSERT INTO stack_ VALUES (80, NULL, 82), (81, 80, 80), (82, 81, 81);
-INSERT INTO stack_stat_ VALUES (82, 80, 3, 0, 9000, 5000, 0, 80), (80, 81, 2, 0, 700, 700, 0, 81), (81, 81, 1, 0, 4000, 4000, 0, 81);
+INSERT INTO stack_stat_ VALUES (82, 80, 3, 0, 9000, 5000, 0, 80), (80, 81, 2, 0, 700, 700, 0, 81),
+  (81, 81, 1, 0, 4000, 4000, 0, 81);
