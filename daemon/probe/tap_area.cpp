@@ -149,7 +149,7 @@ Result<std::size_t> TapArea::make_cell(const ProcessMemory& memory, const Site& 
     append_code(*code, jump_code(at + code->size(), site.slot));
   }
   if (!memory.write(at, std::as_bytes(std::span(*code)), stopped)) return fail("cannot write into the process");
-  if (*index == cells_.size()) cells_.emplace_back();
+  if (*index >= cells_.size()) cells_.resize(*index + 1);
   cells_[*index] = cell;
   return *index;
 }
