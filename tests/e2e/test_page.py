@@ -30,6 +30,7 @@ SECTIONS = [
 ]
 PARTS = {"verdict", "run", "timeline", "flame", "memory", "steps", "flow", "devices", "findings", "cost"}
 LARGEST = 5_000_000
+ALL_ROWS = "document.querySelectorAll('[aria-pressed=false]').forEach(b => b.textContent === 'all rows' && b.click())"
 
 
 def ask(build, path, *words, folder=None):
@@ -164,6 +165,7 @@ def test_hostile_names_stay_text(build, record, tmp_path):
             page.open(file.as_uri(), "document.getElementById('made')?.textContent")
             assert page.errors == [] and "owned" not in page.value("document.title")
             assert page.value("document.querySelectorAll('img').length") == 0
+            page.value(ALL_ROWS)  # which of the names is among the first twelve depends on times
             assert HOSTILE[1] in page.value("document.body.innerText")
 
 

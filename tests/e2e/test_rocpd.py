@@ -10,7 +10,7 @@ import pytest
 import harness
 from queries import ENVIRONMENT
 from rocpd import Rocpd
-from test_gpu_times import recorded
+from gpu_works import recorded
 from test_timeline import CALL, changed
 
 
