@@ -157,8 +157,22 @@ static int find_functions(void) {
   return 1;
 }
 
-// A child of a fork has lines of its parent in the buffer: flushed there, they would stand in the file twice.
-static void tell_nothing(void) { told = fopen("/dev/null", "w"); }
+static void free_all_signals(void) {
+  for (unused_count = 0; unused_count < signal_count; ++unused_count) unused[unused_count] = &signals[unused_count];
+}
+
+static void lock_for_fork(void) { pthread_mutex_lock(&lock); }
+static void unlock_after_fork(void) { pthread_mutex_unlock(&lock); }
+
+// A child of a fork has lines of its parent in the buffer: flushed there, they would stand in the file twice. It has no
+// thread that asks and frees signals.
+static void begin_child(void) {
+  told = fopen("/dev/null", "w");
+  lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+  changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+  asked_first = asked_end;
+  free_all_signals();
+}
 
 __attribute__((constructor)) static void begin_work(void) {
   const char *file = getenv("FADE_STANDIN_HSA"), *places = getenv("FADE_STANDIN_QUEUE");
@@ -170,9 +184,9 @@ __attribute__((constructor)) static void begin_work(void) {
     pthread_mutex_init(&queues[i].lock, NULL);
     create_queue(agent, places ? (uint32_t)atoi(places) : 16384, &queues[i].queue);
   }
-  for (int i = 0; i < signal_count; ++i) unused[unused_count++] = &signals[i];
+  free_all_signals();
   told = fopen(file, "w");
-  pthread_atfork(NULL, NULL, tell_nothing);
+  pthread_atfork(lock_for_fork, unlock_after_fork, begin_child);
   pthread_create(&asker, NULL, ask_all, NULL);
   const char* direct = getenv("AMD_DIRECT_DISPATCH");
   is_deferred = direct && strcmp(direct, "0") == 0;
