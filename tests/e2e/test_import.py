@@ -71,10 +71,12 @@ def test_busy_and_idle_times_come_back(build, recording, trace, tmp_path):
     gaps = "SELECT sum(n), sum(total_ns), max(max_ns) FROM gpu_gaps"
     assert told.rows(gaps) == own.rows(gaps)
     assert told.value("SELECT count(*) FROM gpu_idle WHERE asked IS NOT NULL") == 0, "that moment is in no file"
-    # Why is known less exactly: the moment at which work was put to run is in no file, and a busy machine puts it off.
-    cause = "SELECT cause, total_ns FROM gpu_gaps"
-    mine, theirs, total = dict(own.rows(cause)), dict(told.rows(cause)), own.value("SELECT sum(total_ns) FROM gpu_gaps")
-    assert sum(abs(mine.get(c, 0) - theirs.get(c, 0)) for c in {*mine, *theirs}) < total / 2
+    # That moment is estimated. An idle time before work that was queued may then seem to end with its launch.
+    cause = "SELECT start, cause FROM gpu_idle"
+    mine, theirs = dict(own.rows(cause)), dict(told.rows(cause))
+    both = mine.keys() & theirs.keys()  # the hundred longest of a device
+    assert len(both) > 20
+    assert {start for start in both if mine[start] not in (theirs[start], "queued")} == set()
 
 
 def test_the_same_file_twice_adds_nothing(build, recording, trace, tmp_path):
