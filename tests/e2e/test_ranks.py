@@ -33,18 +33,23 @@ WORK = textwrap.dedent(
     assert hip.hipMalloc(ctypes.byref(pointer), ctypes.c_size_t((rank + 1) << 20)) == 0
     barrier = os.environ["MEETING"]
 
-    def meet(step):
-        open(f"{barrier}/{step}-{rank}", "w").close()
-        for other in range(world):
-            while not os.path.exists(f"{barrier}/{step}-{other}"):
+    def tell(place):
+        open(f"{barrier}/{place}-{rank}", "w").close()
+
+    def wait_for_others(place):
+        for other in {*range(world)} - {rank}:
+            while not os.path.exists(f"{barrier}/{place}-{other}"):
                 time.sleep(0.001)
 
     for step in range(8):
-        meet(step)
-        if rank == int(sys.argv[1]):
-            time.sleep(0.05)
+        tell(f"{step}-begin")
+        wait_for_others(f"{step}-begin")
         for _ in range(4):
             assert hip.hipMemcpy(pointer, bytes(64), ctypes.c_size_t(64), 1) == 0
+        tell(f"{step}-enter")
+        if rank == int(sys.argv[1]):  # the last one, however busy the machine is
+            wait_for_others(f"{step}-enter")
+            time.sleep(0.1)
         if rccl:
             assert rccl.ncclAllReduce(pointer, pointer, 1024, 7, 0, comm, None) == 0
         hip.hipDeviceSynchronize()

@@ -109,12 +109,12 @@ def test_reports_say_which_rows_there_are(recorded, build, tmp_path):
 
 @pytest.mark.parametrize("engine", ["breakpoints", "taps"])
 def test_a_window_stores_rows_of_a_part_of_the_time(recorded, engine):
-    database, ran = recorded(work("none", 2, 0), "--window", "1s/200ms", "--engine", engine)
+    database, ran = recorded(work("none", 2, 0), "--window", "400ms/200ms", "--engine", engine)
     check_counts(database, ran)
     stored, made = database.value("SELECT count(*) FROM calls"), database.value("SELECT sum(calls) FROM call_stats")
     assert 0 < stored < made
     assert rows_outside(database) == 0
-    assert [at // 10**8 for at, in database.rows("SELECT start FROM detail_times ORDER BY start LIMIT 2")] == [0, 10]
+    assert [at // 10**8 for at, in database.rows("SELECT start FROM detail_times ORDER BY start LIMIT 2")] == [0, 4]
 
 
 @pytest.mark.parametrize("trouble, trigger", [("error", "error"), ("signal", "signal=USR2"), ("memory", "memory>1M")])
