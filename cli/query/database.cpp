@@ -9,8 +9,8 @@
 #include "base/path.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/functions.hpp"
-#include "cli/query/sqlite_memory.hpp"
 #include "cli/table/human.hpp"
+#include "store/sqlite_memory.hpp"
 
 namespace fade::query {
 namespace {
@@ -175,17 +175,17 @@ void Database::limit_time(std::optional<std::chrono::nanoseconds> time) {
   limit_text_ = fmt::format("{:g} s", std::chrono::duration<double>(*time).count());
 }
 
-// SQLite has a limit of its own, which counts only in programs that do not call use_sqlite_memory().
+// SQLite has a limit of its own, which counts only in programs that do not call use_own_memory().
 MemoryLimit::MemoryLimit(std::int64_t bytes) {
   sqlite3_hard_heap_limit64(bytes);
-  limit_sqlite_memory(bytes);
+  sqlite::limit_memory(bytes);
 }
 
 // The hard limit also lowered the soft one.
 MemoryLimit::~MemoryLimit() {
   sqlite3_hard_heap_limit64(0);
   sqlite3_soft_heap_limit64(0);
-  limit_sqlite_memory(0);
+  sqlite::limit_memory(0);
 }
 
 MemoryLimit Database::limit_memory() {

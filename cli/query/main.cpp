@@ -2,10 +2,10 @@
 #include <clocale>
 
 #include "cli/query/program.hpp"
-#include "cli/query/sqlite_memory.hpp"
+#include "store/sqlite_memory.hpp"
 
 int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");  // what the terminal can show; numbers stay as they are
-  fade::query::use_sqlite_memory();
+  fade::sqlite::use_own_memory();
   return fade::query::main_program(argc, argv);
 }
