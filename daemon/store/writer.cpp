@@ -27,8 +27,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 100ms;                  // for a batch to fill
-constexpr std::int64_t kCommitAfter = 80'000'000;  // ns; with the patience, data put in are stored within 200 ms
+constexpr auto kPatience = 100ms;  // for a batch to fill
 constexpr std::int64_t kSumsAfter = 1'000'000'000;
 constexpr int kLockPatience = 100;               // ms that one attempt waits for a lock; how many attempts says Outage
 constexpr std::uint64_t kLeastRoom = 256 << 10;  // bytes, beyond an empty recording
@@ -164,7 +163,7 @@ void Writer::Impl::store(const Batch& batch, std::int64_t since) {
                      limit_.is_near(pages_.bytes()) ? Recorder::Look([this] { look_at_size(); }) : Recorder::Look());
     if (recorder_->failure()) return give_up(*recorder_->failure());
   }
-  if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= kCommitAfter)) commit();
+  if (txn_ && (batch.urgent || boottime_ns() - oldest_ >= options_.commit_after_ns)) commit();
 }
 
 // The queue has been empty for a while: a good moment for work that takes long. The queue has room for the batches that

@@ -27,7 +27,8 @@ struct WriterOptions {
   std::string debug_root = "/usr/lib/debug";                // where separate debug files lie, for the names of frames
   StepRule step;
   DetailRule detail_rule;
-  std::vector<BatchReader*> readers;  // they read the recorded batches, and outlive the writer
+  std::int64_t commit_after_ns = 80'000'000;  // with the queue's patience, events are stored within 200 ms
+  std::vector<BatchReader*> readers;          // they read the recorded batches, and outlive the writer
 };
 
 class Writer {
