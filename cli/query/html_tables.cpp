@@ -50,6 +50,8 @@ constexpr Wanted kWanted[] = {
     {"redirects", "redirects", "redirects", 150},
     {"library-calls", "library-calls", "library-calls", 150},
     {"gemm", "gemm", "gemm", 150},
+    {"convolutions", "convolutions", "convolutions", 150},
+    {"fft", "fft", "fft", 60},
     {"collectives", "collectives", "collectives", 60},
     {"operators", "operators", "operators", 150},
     {"errors", "errors", "errors", 150},
