@@ -50,6 +50,7 @@ constexpr Wanted kWanted[] = {
     {"redirects", "redirects", "redirects", 150},
     {"library-calls", "library-calls", "library-calls", 150},
     {"gemm", "gemm", "gemm", 150},
+    {"fallbacks", "fallbacks", "fallbacks", 60},
     {"convolutions", "convolutions", "convolutions", 150},
     {"fft", "fft", "fft", 60},
     {"collectives", "collectives", "collectives", 60},

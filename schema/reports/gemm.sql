@@ -27,113 +27,21 @@
 -- column: tflops        number    operations by time of the GPU, 1e12 in a second
 -- column: peak_percent  percent   of the highest rate of the card for this type, with matrix units if it has any, at the highest clock; empty: not known
 -- column: gb_per_s      number    bytes by time of the GPU
-WITH family(pattern, letter, m, n, k, batch, trans_a, trans_b, a, b, c, compute, ld_a, ld_b, ld_c) AS (
-  VALUES  -- letter: the place of the type in the name; else names of the parameters that have it
-    ('^rocblas_[sdhcz]gemm(_strided)?(_batched)?(_64)?$', 9, 'm', 'n', 'k', 'batch_count', 'transA', 'transB', NULL,
-    NULL, NULL, NULL, 'lda', 'ldb', 'ldc'),
-    ('^rocblas_gemm(_strided)?(_batched)?_ex3?(_64)?$', NULL, 'm', 'n', 'k', 'batch_count', 'transA', 'transB',
-    'a_type', 'b_type', 'd_type', 'compute_type', 'lda', 'ldb', 'ldd'),
-    ('^hipblas[SDHCZ]gemm(Strided)?(Batched)?(_v2)?(_64)?$', 8, 'm', 'n', 'k', 'batchCount', 'transA', 'transB', NULL,
-    NULL, NULL, NULL, 'lda', 'ldb', 'ldc'),
-    ('^hipblasGemm(Strided)?(Batched)?Ex(WithFlags)?(_v2)?(_64)?$', NULL, 'm', 'n', 'k', 'batchCount', 'transA',
-    'transB', 'aType', 'bType', 'cType', 'computeType', 'lda', 'ldb', 'ldc'),
-    ('^cublas[SDHCZ]gemm(3m)?(Strided)?(Batched)?(_v2)?(_64)?$', 7, 'm', 'n', 'k', 'batchCount', 'transa', 'transb',
-    NULL, NULL, NULL, NULL, 'lda', 'ldb', 'ldc'),
-    ('^cublasGemm(Strided)?(Batched)?Ex(_64)?$', NULL, 'm', 'n', 'k', 'batchCount', 'transa', 'transb', 'Atype',
-    'Btype', 'Ctype', 'computeType', 'lda', 'ldb', 'ldc'),
-    ('^cublas([SC]gemm|Cgemm3m)Ex(_64)?$', NULL, 'm', 'n', 'k', 'batchCount', 'transa', 'transb', 'Atype', 'Btype',
-    'Ctype', NULL, 'lda', 'ldb', 'ldc'),
-    ('^(hip|cu)blasLtMatmul$', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
-), product AS MATERIALIZED (
-  SELECT f.id, f.name, g.*, g.m IS NULL AS by_layouts FROM functions f JOIN family g ON f.name REGEXP g.pattern
-    WHERE f."group" = 'blas'
-), told AS MATERIALIZED (
-  SELECT c.session, c.id, c.pid, c.parent_id, c.duration, c.function_id
-  -- without such functions no call is read
-  FROM (SELECT 1 FROM product LIMIT 1) CROSS JOIN calls c WHERE c.failed = 0
-    AND c.function_id IN (SELECT id FROM product)
+WITH told AS MATERIALIZED (
+  SELECT * FROM matrix_calls WHERE failed = 0 AND NOT asks
 ), nested AS MATERIALIZED (
-  SELECT call_id AS id FROM library_nesting
-  WHERE call_id IN (SELECT id FROM told) AND outer_id IN (SELECT id FROM told)
-), chosen AS (  -- facts: of a product with layouts, the handles of the layouts
-  SELECT t.session, t.id, t.pid, t.duration, t.function_id,
-         iif(p.by_layouts, json_extract(c.args, '$.Adesc', '$.Bdesc', '$.Ddesc'),
-             json_extract(c.args, '$.' || p.m, '$.' || p.n, '$.' || p.k, '$.' || p.batch, '$.' || p.trans_a,
-               '$.' || p.trans_b, '$.' || p.ld_a, '$.' || p.ld_b, '$.' || p.ld_c,
-                          '$.' || coalesce(p.a, '-'), '$.' || coalesce(p.b, '-'), '$.' || coalesce(p.c, '-'),
-                            '$.c_type', '$.' || coalesce(p.compute, '-'))) AS facts
-  FROM told t JOIN product p ON p.id = t.function_id JOIN calls c ON c.id = t.id
-  WHERE t.id NOT IN (SELECT id FROM nested) /*? AND t.session = :session */ /*? AND t.pid = :pid */
-    /*? AND p.name REGEXP :name */
+  SELECT call_id FROM library_nesting
+  WHERE call_id IN (SELECT call_id FROM told) AND outer_id IN (SELECT call_id FROM told)
 ), spent AS MATERIALIZED (
-  SELECT call_id, gpu_ns, device FROM library_work WHERE call_id IN (SELECT id FROM told)
-), plain AS MATERIALIZED (  -- arguments of equal calls are unpacked once
-  SELECT x.session, x.pid, x.function_id, x.facts, count(*) AS calls, sum(x.duration) AS duration,
+  SELECT call_id, gpu_ns, device FROM library_work WHERE call_id IN (SELECT call_id FROM told)
+), read AS MATERIALIZED (
+  SELECT t.session, t.pid, t.function_id, t.name, t.m, t.n, t.k, t.batch, t.trans_a, t.trans_b, t.a, t.b, t.c,
+    t.compute, t.ld_a || ',' || t.ld_b || ',' || t.ld_c AS ld, count(*) AS calls, sum(t.duration) AS duration,
     count(s.gpu_ns) AS timed, sum(s.gpu_ns) AS gpu_ns, max(s.device) AS device
-  FROM chosen x LEFT JOIN spent s ON s.call_id = x.id
-  WHERE x.function_id IN (SELECT id FROM product WHERE NOT by_layouts) GROUP BY x.session, x.pid, x.function_id, x.facts
-), layout AS MATERIALIZED (  -- of hipBLASLt and cuBLASLt
-  SELECT c.session, c.pid, c.id, json_extract(c.args, '$.matLayout') AS handle,
-    json_extract(c.args, '$.type', '$.rows', '$.cols', '$.ld') AS facts
-  FROM (SELECT 1 FROM product WHERE by_layouts LIMIT 1) CROSS JOIN calls c
-  WHERE c.failed = 0 AND c.function_id IN (SELECT id FROM functions WHERE "group" = 'blas'
-    AND name REGEXP '^(hip|cu)blasLt(MatrixLayoutCreate|MatrixLayoutInit_internal)$')
-), batched AS MATERIALIZED (  -- a number of four bytes in hexadecimal, the lowest first
-  SELECT session, pid, id, handle, 16 * (instr(digits, substr(hex, 1, 1)) - 1) + instr(digits,
-    substr(hex, 2, 1)) - 1 + ((16 * (instr(digits, substr(hex, 3, 1)) - 1) + instr(digits, substr(hex, 4, 1)) - 1) << 8)
-           + ((16 * (instr(digits, substr(hex, 5, 1)) - 1) + instr(digits,
-             substr(hex, 6, 1)) - 1) << 16) + ((16 * (instr(digits, substr(hex, 7, 1)) - 1) + instr(digits,
-             substr(hex, 8, 1)) - 1) << 24) AS batch
-  FROM (SELECT c.session, c.pid, c.id, json_extract(c.args, '$.matLayout') AS handle,
-    lower(json_extract(c.args, '$.buf')) AS hex, '0123456789abcdef' AS digits
-        FROM (SELECT 1 FROM product WHERE by_layouts LIMIT 1) CROSS JOIN calls c
-        WHERE c.failed = 0 AND c.function_id IN (SELECT id FROM functions WHERE "group" = 'blas'
-          AND name GLOB '*MatrixLayoutSetAttribute')
-          AND json_extract(c.args, '$.attr') GLOB '*_MATRIX_LAYOUT_BATCH_COUNT')
-), matmul AS MATERIALIZED (
-  SELECT * FROM chosen WHERE function_id IN (SELECT id FROM product WHERE by_layouts)
-), event AS (  -- a handle is used again, so the last layout with it before a product holds
-  SELECT session, pid, handle, id, id AS layout, NULL AS batch, NULL AS role FROM layout
-  UNION ALL
-  SELECT session, pid, handle, id, NULL, id, NULL FROM batched
-  UNION ALL
-  SELECT u.session, u.pid, json_extract(u.facts, r.path), u.id, NULL, NULL, r.role FROM matmul u
-    JOIN (SELECT 'a' AS role, '$[0]' AS path UNION ALL SELECT 'b', '$[1]' UNION ALL SELECT 'd', '$[2]') r
-), matched AS (
-  SELECT id, role, max(layout) OVER (PARTITION BY session, pid, handle ORDER BY id) AS layout,
-    max(batch) OVER (PARTITION BY session, pid, handle ORDER BY id) AS batch FROM event
-), shaped AS MATERIALIZED (
-  SELECT id, max(iif(role = 'a', layout, NULL)) AS a, max(iif(role = 'b', layout, NULL)) AS b,
-    max(iif(role = 'd', layout, NULL)) AS d, max(iif(role = 'd', batch, NULL)) AS batch
-  FROM matched WHERE role IS NOT NULL GROUP BY id
-), by_layout AS MATERIALIZED (
-  SELECT u.session, u.pid, u.function_id, a.facts AS a, b.facts AS b, d.facts AS d,
-    iif(n.id > d.id, n.batch, 1) AS batch, count(*) AS calls, sum(u.duration) AS duration, count(s.gpu_ns) AS timed,
-         sum(s.gpu_ns) AS gpu_ns, max(s.device) AS device
-  FROM shaped x JOIN matmul u ON u.id = x.id LEFT JOIN layout a ON a.id = x.a LEFT JOIN layout b ON b.id = x.b
-    LEFT JOIN layout d ON d.id = x.d LEFT JOIN batched n ON n.id = x.batch LEFT JOIN spent s ON s.call_id = x.id
-  GROUP BY u.session, u.pid, u.function_id, a.facts, b.facts, d.facts, iif(n.id > d.id, n.batch, 1)
-), read AS (
-  SELECT x.session, p.name, x.pid, x.function_id, json_extract(x.facts, '$[0]') AS m,
-    json_extract(x.facts, '$[1]') AS n, json_extract(x.facts, '$[2]') AS k,
-    coalesce(json_extract(x.facts, '$[3]'), 1) AS batch,
-         json_extract(x.facts, '$[4]') AS trans_a, json_extract(x.facts, '$[5]') AS trans_b,
-           iif(p.letter IS NULL, json_extract(x.facts, '$[9]'), upper(substr(p.name, p.letter, 1))) AS a,
-         iif(p.letter IS NULL, json_extract(x.facts, '$[10]'), upper(substr(p.name, p.letter, 1))) AS b,
-           iif(p.letter IS NULL, coalesce(json_extract(x.facts, '$[11]'), json_extract(x.facts, '$[12]')),
-           upper(substr(p.name, p.letter, 1))) AS c,
-         json_extract(x.facts, '$[13]') AS compute,
-           json_extract(x.facts, '$[6]') || ',' || json_extract(x.facts, '$[7]') || ',' || json_extract(x.facts,
-           '$[8]') AS ld,
-         x.calls, x.duration, x.timed, x.gpu_ns, x.device
-  FROM plain x JOIN product p ON p.id = x.function_id
-  UNION ALL
-  SELECT x.session, p.name, x.pid, x.function_id, json_extract(x.d, '$[1]'), json_extract(x.d, '$[2]'),
-    json_extract(x.a, '$[1]') * json_extract(x.a, '$[2]') / nullif(json_extract(x.d, '$[1]'), 0), x.batch, NULL, NULL,
-         json_extract(x.a, '$[0]'), json_extract(x.b, '$[0]'), json_extract(x.d, '$[0]'), NULL,
-           json_extract(x.a, '$[3]') || ',' || json_extract(x.b, '$[3]') || ',' || json_extract(x.d, '$[3]'),
-         x.calls, x.duration, x.timed, x.gpu_ns, x.device
-  FROM by_layout x JOIN product p ON p.id = x.function_id
+  FROM told t LEFT JOIN spent s ON s.call_id = t.call_id
+  WHERE t.call_id NOT IN (SELECT call_id FROM nested) /*? AND t.session = :session */ /*? AND t.pid = :pid */
+    /*? AND t.name REGEXP :name */
+  GROUP BY t.session, t.pid, t.function_id, t.m, t.n, t.k, t.batch, t.trans_a, t.trans_b, t.a, t.b, t.c, t.compute, ld
 ), typed AS (
   SELECT x.*, coalesce(ea.type, x.a) AS a_name, coalesce(eb.type, x.b) AS b_name, coalesce(ec.type, x.c) AS c_name,
     x.batch * (x.m * x.k * ea.bytes + x.k * x.n * eb.bytes + x.m * x.n * ec.bytes) AS size,

@@ -85,7 +85,7 @@ def test_calls_have_the_hip_calls_and_the_work_inside(build, timed):
     told = {row["name"]: row for row in report(build, folder, "library-calls")}
     inside = {name: (row["hip_calls"], row["launches"]) for name, row in told.items()}
     assert (
-        inside["rocblas_gemm_ex"] == (2, 2) and inside["hipblasSgemm"] == (3, 3) and inside["rocblas_sgemm"] == (6, 6)
+        inside["rocblas_gemm_ex"] == (2, 2) and inside["hipblasSgemm"] == (5, 5) and inside["rocblas_sgemm"] == (8, 8)
     )
     assert inside["rocblas_create_handle"] == (1, 0) and inside["hipblasLtMatrixLayoutCreate"] == (0, 0)
     work = dict(
@@ -131,20 +131,21 @@ def test_products_have_their_shapes(build, timed):
         "hipblasSgemm": ("f32", "NN"),
         "rocblas_gemm_ex": ("f16 f32", "TN"),
         "rocblas_zgemm_strided_batched": ("c128", "NN"),
-        "hipblasLtMatmul": ("f16", ""),
+        "hipblasLtMatmul": ("f16", "TN"),
         "cublasDgemmStridedBatched": ("f64", "TC"),
     }
 
 
 def test_operations_and_bytes_follow_from_the_shapes(build, timed):
     folder, _, _ = timed
-    rows = {row["name"]: row for row in report(build, folder, "gemm")}
+    listed = report(build, folder, "gemm")
+    rows = {row["name"]: row for row in listed}
     half, double = rows["rocblas_gemm_ex"], rows["rocblas_zgemm_strided_batched"]
     assert half["flops"] == 2 * 512 * 256 * 1024 and half["bytes"] == 2 * (512 * 1024 + 1024 * 256 + 512 * 256)
     assert double["flops"] == 8 * 16 * 8 * 4 * 10 and double["bytes"] == 16 * 10 * (16 * 4 + 4 * 8 + 16 * 8)
-    for row in rows.values():
+    for row in listed:
         assert row["tflops"] == pytest.approx(row["flops"] / row["gpu_ns"] / 1e3, abs=0.01)
-    assert sum(row["percent"] for row in rows.values()) == pytest.approx(100, abs=0.1)
+    assert sum(row["percent"] for row in listed) == pytest.approx(100, abs=0.1)
 
 
 def test_collective_operations_have_ranks_and_bandwidths(build, timed):
@@ -159,6 +160,26 @@ def test_collective_operations_have_ranks_and_bandwidths(build, timed):
     assert reduce["alg_gb_per_s"] == pytest.approx(3 * reduce["bytes"] / reduce["gpu_ns"], abs=0.01)
     assert reduce["bus_gb_per_s"] == pytest.approx(reduce["alg_gb_per_s"] * 2 * 3 / 4, abs=0.02)
     assert gather["bus_gb_per_s"] == pytest.approx(gather["alg_gb_per_s"] / 2, abs=0.02)
+
+
+def test_fallbacks_are_told(build, timed):
+    folder, database, _ = timed
+    rows = [
+        (r["name"], r["answer"], r["m"], r["n"], r["k"], r["type"], r["asked"], r["used"])
+        for r in report(build, folder, "fallbacks")
+    ]
+    asked = ("hipblasLtMatmulAlgoGetHeuristic", "no algorithm", 96, 72, 80, "f32", 1)
+    assert sorted(rows, key=str) == sorted([(*asked, "hipblasSgemm"), (*asked, None)], key=str)
+    (text,) = database.rows("SELECT text FROM findings WHERE finding = 'blas-fallback'")
+    assert "hipBLASLt had no algorithm for 1 product, " in text[0] and text[0].endswith(
+        "with hipblasSgemm: 96 x 72 x 80"
+    )
+
+
+def test_no_fallback_is_told_where_none_was_asked(build, tmp_path):
+    database, _ = recorded(build, tmp_path, "-e", "all,rocblas,hipblas")
+    assert report(build, tmp_path, "fallbacks") == []
+    assert database.rows("SELECT * FROM findings WHERE finding = 'blas-fallback'") == []
 
 
 def shapes_of(log, *names):

@@ -35,6 +35,12 @@ int cublasDgemmStridedBatched(standin_handle handle, int transa, int transb, int
 // hipBLASLt. Types are 0 (f32), 2 (f16) and 14 (bf16).
 int hipblasLtMatrixLayoutCreate(standin_handle* matLayout, int type, uint64_t rows, uint64_t cols, int64_t ld);
 int hipblasLtMatrixLayoutSetAttribute(standin_handle matLayout, int attr, const void* buf, size_t sizeInBytes);
+int hipblasLtMatmulDescCreate(standin_handle* matmulDesc, int computeType, int scaleType);
+int hipblasLtMatmulDescSetAttribute(standin_handle matmulDesc, int attr, const void* buf, size_t sizeInBytes);
+int hipblasLtMatmulAlgoGetHeuristic(standin_handle handle, standin_handle matmulDesc, standin_handle Adesc,
+                                    standin_handle Bdesc, standin_handle Cdesc, standin_handle Ddesc,
+                                    standin_handle pref, int requestedAlgoCount, void* heuristicResultsArray,
+                                    int* returnAlgoCount);  // none for results of 96 rows
 int hipblasLtMatmul(standin_handle handle, standin_handle matmulDesc, const void* alpha, const void* A,
                     standin_handle Adesc, const void* B, standin_handle Bdesc, const void* beta, const void* C,
                     standin_handle Cdesc, void* D, standin_handle Ddesc, const void* algo, void* workspace,

@@ -22,14 +22,31 @@ static void products(standin_handle handle, int rounds) {
 }
 
 static void by_layouts(void) {
-  standin_handle a, b, d;
-  const int batch = 300;
+  standin_handle a, b, d, product;
+  const int batch = 300, transposed = 112;
   const float one = 1;
   MUST(hipblasLtMatrixLayoutCreate(&a, 2, 96, 48, 96) == 0);  // transposed: k is 96
   MUST(hipblasLtMatrixLayoutCreate(&b, 2, 96, 24, 96) == 0);
+  MUST(hipblasLtMatmulDescCreate(&product, 2, 0) == 0);
+  MUST(hipblasLtMatmulDescSetAttribute(product, 0, &transposed, sizeof transposed) == 0);
   MUST(hipblasLtMatrixLayoutCreate(&d, 2, 48, 24, 48) == 0);
   MUST(hipblasLtMatrixLayoutSetAttribute(d, 0, &batch, sizeof batch) == 0);
-  MUST(hipblasLtMatmul(a, a, &one, &a, a, &b, b, &one, &d, d, &d, d, NULL, NULL, 0, NULL) == 0);
+  MUST(hipblasLtMatmul(a, product, &one, &a, a, &b, b, &one, &d, d, &d, d, NULL, NULL, 0, NULL) == 0);
+}
+
+// hipBLASLt has no algorithm. hipBLAS computes the same sizes, the second time others.
+static void fallbacks(standin_handle handle) {
+  standin_handle a, b, d;
+  char x[8];
+  const float one = 1;
+  int found;
+  MUST(hipblasLtMatrixLayoutCreate(&a, 0, 96, 80, 96) == 0);
+  MUST(hipblasLtMatrixLayoutCreate(&b, 0, 80, 72, 80) == 0);
+  MUST(hipblasLtMatrixLayoutCreate(&d, 0, 96, 72, 96) == 0);
+  for (int i = 0; i < 2; ++i) {
+    MUST(hipblasLtMatmulAlgoGetHeuristic(a, a, a, b, d, d, a, 1, x, &found) == 0 && found == 0);
+    MUST(hipblasSgemm(handle, 111, 111, 96, 72, 80 + i, &one, x, 96, x, 80, &one, x, 96) == 0);
+  }
 }
 
 static void collectives(int rounds) {
@@ -100,6 +117,7 @@ int main(int argc, char** argv) {
   MUST(rocblas_create_handle(&handle) == 0);
   products(handle, rounds);
   by_layouts();
+  fallbacks(handle);
   collectives(rounds);
   convolutions(rounds);
   transforms(rounds);

@@ -79,6 +79,7 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"library-calls", "library_work.sql"},
                                                             {"gemm", "library_work.sql"},
                                                             {"collectives", "library_work.sql"},
+                                                            {"fallbacks", "fallbacks.sql"},
                                                             {"convolutions", "dnn_work.sql"},
                                                             {"fft", "dnn_work.sql"},
                                                             {"loads", "loads.sql"},
