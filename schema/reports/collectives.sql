@@ -69,12 +69,10 @@ WITH family(name, counted, whole, factor) AS (
 ), matched AS (
   SELECT session, pid, id, duration, function_id, facts,
     max(made) OVER (PARTITION BY session, pid, comm ORDER BY id) AS made FROM event
-), spent AS MATERIALIZED (
-  SELECT call_id, gpu_ns FROM library_work WHERE call_id IN (SELECT id FROM told)
 ), alike AS MATERIALIZED (
   SELECT x.session, x.pid, x.function_id, m.ranks, x.facts, count(*) AS calls, sum(x.duration) AS duration,
     count(s.gpu_ns) AS timed, sum(s.gpu_ns) AS gpu_ns
-  FROM matched x LEFT JOIN made m ON m.id = x.made LEFT JOIN spent s ON s.call_id = x.id WHERE x.function_id IS NOT NULL
+  FROM matched x LEFT JOIN made m ON m.id = x.made LEFT JOIN library_work s ON s.call_id = x.id WHERE x.function_id IS NOT NULL
   GROUP BY x.session, x.pid, x.function_id, m.ranks, x.facts
 ), read AS (
   SELECT a.*, k.name, k.whole, k.factor, json_extract(a.facts, '$[0]') AS type,

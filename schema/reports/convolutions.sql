@@ -100,8 +100,6 @@ WITH family(pattern, x, w, y) AS (
     max(iif(role = 'y', made, NULL)) AS y, max(iif(role = 'conv', made, NULL)) AS conv,
     max(iif(role = 'plan', made, NULL)) AS plan, max(iif(role = 'conv' AND grouped > made, grouped, NULL)) AS grouped
   FROM matched WHERE role IS NOT NULL GROUP BY id
-), spent AS MATERIALIZED (
-  SELECT call_id, gpu_ns, device FROM library_work WHERE call_id IN (SELECT id FROM told)
 ), alike AS MATERIALIZED (  -- arguments of equal calls are unpacked once
   SELECT c.session, c.pid, c.name, c.function_id, c.algorithm, x.facts AS x, w.facts AS w, y.facts AS y,
     v.facts AS conv, json_extract(g.facts, '$.groupCount') AS groups, count(*) AS calls, sum(c.duration) AS duration,
@@ -109,7 +107,7 @@ WITH family(pattern, x, w, y) AS (
   FROM chosen c JOIN shaped s ON s.id = c.id LEFT JOIN shaped p ON p.id = s.plan
   LEFT JOIN made x ON x.id = s.x LEFT JOIN made w ON w.id = coalesce(s.w, p.w) LEFT JOIN made y ON y.id = s.y
   LEFT JOIN made v ON v.id = coalesce(s.conv, p.conv) LEFT JOIN made g ON g.id = coalesce(s.grouped, p.grouped)
-  LEFT JOIN spent n ON n.call_id = c.id
+  LEFT JOIN library_work n ON n.call_id = c.id
   WHERE c.plan IS NULL OR p.id IS NOT NULL
   GROUP BY c.session, c.pid, c.function_id, c.algorithm, x.facts, w.facts, y.facts, v.facts, groups
 ), tensor(facts, type, dims, strides, layout) AS MATERIALIZED (

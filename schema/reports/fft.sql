@@ -69,12 +69,10 @@ WITH family(pattern) AS (
   SELECT session, pid, api, plan, id, NULL FROM chosen
 ), matched AS (
   SELECT id, max(made) OVER (PARTITION BY session, pid, api, plan ORDER BY id) AS made FROM event
-), spent AS MATERIALIZED (
-  SELECT call_id, gpu_ns, device FROM library_work WHERE call_id IN (SELECT id FROM told)
 ), alike AS MATERIALIZED (  -- arguments of equal calls are unpacked once
   SELECT c.session, c.pid, c.name, c.function_id, c.direction, p.facts, count(*) AS calls, sum(c.duration) AS duration,
     count(n.gpu_ns) AS timed, sum(n.gpu_ns) AS gpu_ns, max(n.device) AS device
-  FROM chosen c JOIN matched m ON m.id = c.id LEFT JOIN made p ON p.id = m.made LEFT JOIN spent n ON n.call_id = c.id
+  FROM chosen c JOIN matched m ON m.id = c.id LEFT JOIN made p ON p.id = m.made LEFT JOIN library_work n ON n.call_id = c.id
   GROUP BY c.session, c.pid, c.function_id, c.direction, p.facts
 ), read AS (
   SELECT a.*, coalesce(json_extract(a.facts, '$.lengths'), json_extract(a.facts, '$.n'),

@@ -32,13 +32,11 @@ WITH told AS MATERIALIZED (
 ), nested AS MATERIALIZED (
   SELECT call_id FROM library_nesting
   WHERE call_id IN (SELECT call_id FROM told) AND outer_id IN (SELECT call_id FROM told)
-), spent AS MATERIALIZED (
-  SELECT call_id, gpu_ns, device FROM library_work WHERE call_id IN (SELECT call_id FROM told)
 ), read AS MATERIALIZED (
   SELECT t.session, t.pid, t.function_id, t.name, t.m, t.n, t.k, t.batch, t.trans_a, t.trans_b, t.a, t.b, t.c,
     t.compute, t.ld_a || ',' || t.ld_b || ',' || t.ld_c AS ld, count(*) AS calls, sum(t.duration) AS duration,
     count(s.gpu_ns) AS timed, sum(s.gpu_ns) AS gpu_ns, max(s.device) AS device
-  FROM told t LEFT JOIN spent s ON s.call_id = t.call_id
+  FROM told t LEFT JOIN library_work s ON s.call_id = t.call_id
   WHERE t.call_id NOT IN (SELECT call_id FROM nested) /*? AND t.session = :session */ /*? AND t.pid = :pid */
     /*? AND t.name REGEXP :name */
   GROUP BY t.session, t.pid, t.function_id, t.m, t.n, t.k, t.batch, t.trans_a, t.trans_b, t.a, t.b, t.c, t.compute, ld

@@ -53,13 +53,11 @@ WITH family(name) AS (
   SELECT session, pid, comm, id, NULL, start, name FROM told WHERE id NOT IN (SELECT id FROM nested)
 ), matched AS (
   SELECT session, pid, id, start, name, max(made) OVER (PARTITION BY session, pid, comm ORDER BY id) AS made FROM event
-), on_gpu AS MATERIALIZED (  -- the first work of the GPU under a call
-  SELECT call_id, first AS start FROM library_work WHERE call_id IN (SELECT id FROM told)
 ), numbered AS MATERIALIZED (
-  SELECT x.session, b.rank, x.pid, w.nth, x.name, x.start, g.start AS gpu_start,
+  SELECT x.session, b.rank, x.pid, w.nth, x.name, x.start, g.first AS gpu_start,
     row_number() OVER (PARTITION BY x.session, x.pid, w.nth ORDER BY x.id) AS place
   FROM matched x JOIN whole w ON w.id = x.made JOIN member b ON b.session = x.session AND b.pid = x.pid
-  LEFT JOIN on_gpu g ON g.call_id = x.id WHERE x.start IS NOT NULL
+  LEFT JOIN library_work g ON g.call_id = x.id WHERE x.start IS NOT NULL
 ), together AS MATERIALIZED (
   SELECT n.session, n.nth, n.place, count(n.gpu_start) = count(*) AS by_gpu FROM numbered n
   JOIN job j ON j.session = n.session GROUP BY n.session, n.nth, n.place

@@ -2,6 +2,7 @@
 import collections
 import json
 import math
+import pathlib
 import re
 import subprocess
 
@@ -11,6 +12,7 @@ import pytest
 import harness
 
 ENGINES = ["breakpoints", "taps"]
+REPORTS = pathlib.Path(__file__).resolve().parents[2] / "schema/reports"
 
 
 def environment(build, folder):
@@ -228,6 +230,16 @@ def test_transforms_have_their_lengths(build, timed):
     by_name = {row["name"]: row for row in rows}
     assert by_name["cufftExecC2C"]["bytes"] == 2 * 8 * 1024 * 3
     assert by_name["hipfftExecR2C"]["bytes"] == (4 * 64 * 32 + 8 * 64 * 17) * by_name["hipfftExecR2C"]["calls"]
+
+
+@pytest.mark.parametrize("name", ["gemm", "collectives", "rank_waits", "convolutions", "fft"])
+def test_work_of_calls_is_looked_up_by_an_index(timed, name):
+    """Otherwise a report takes the square of the calls."""
+    _, database, _ = timed
+    sql = (REPORTS / f"{name}.sql").read_text()
+    database.connection.create_function("regexp", 2, lambda pattern, text: re.search(pattern, text) is not None)
+    steps = [row[3] for row in database.rows(f"EXPLAIN QUERY PLAN {sql}")]
+    assert any("(call_id=?)" in step and step.startswith("SEARCH") for step in steps), "\n".join(steps)
 
 
 def test_without_rows_of_calls_the_sums_remain(build, tmp_path):

@@ -1,4 +1,4 @@
-"""AMD's own libraries above HIP, on the simulated card: calls and shapes are those that each library writes into its own log.
+"""AMD's own libraries above HIP, on the simulated card: calls and shapes are those in the logs that libraries write.
 
 Kernels compute nothing there. What the libraries choose, launch and log is theirs.
 """
@@ -82,9 +82,10 @@ def test_products_are_those_of_rocblas_log(watched, tmp_path, engine):
 
 def test_products_are_those_of_rocblas_bench(watched, tmp_path):
     log = tmp_path / "bench"
-    program = "rocblas-bench -f gemm_strided_batched_ex -m 128 -n 64 -k 32 --lda 128 --ldb 64 --ldc 128 --ldd 128 --transposeB T"
+    program = "rocblas-bench -f gemm_strided_batched_ex -m 128 -n 64 -k 32 --lda 128 --ldb 64 --ldc 128 --ldd 128"
     program += (
-        " --a_type f16_r --b_type f16_r --c_type f16_r --d_type f16_r --compute_type f32_r --batch_count 7 -i 3 -j 2"
+        " --transposeB T --a_type f16_r --b_type f16_r --c_type f16_r --d_type f16_r --compute_type f32_r"
+        " --batch_count 7 -i 3 -j 2"
     )
     _, report = watched(program, "-e", "all,blas", ROCBLAS_LAYER=2, ROCBLAS_LOG_BENCH_PATH=log)
     told = told_products(report("gemm"))

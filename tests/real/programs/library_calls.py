@@ -1,4 +1,9 @@
-"""Calls of libraries above HIP, by ctypes: library_calls.py blas|fallback|fft|dnn|comm. Each library writes its own log."""
+"""Calls of libraries above HIP, by ctypes.
+
+    library_calls.py blas|fallback|fft|dnn|comm
+
+Each library writes its own log.
+"""
 import ctypes
 import sys
 
@@ -50,13 +55,15 @@ def fallback():
     f8, f16, f32, in_f32 = 28, 2, 0, 2
     handle, other = made(light.hipblasLtCreate), made(hipblas.hipblasCreate)
     matmul = made(light.hipblasLtMatmulDescCreate, in_f32, f32)
+    big, layout = ctypes.c_uint64, light.hipblasLtMatrixLayoutCreate
     layouts = [
-        made(light.hipblasLtMatrixLayoutCreate, type_, ctypes.c_uint64(rows), ctypes.c_uint64(cols), ctypes.c_int64(rows))
+        made(layout, type_, big(rows), big(cols), ctypes.c_int64(rows))
         for type_, rows, cols in ((f8, 128, 32), (f8, 32, 64), (f16, 128, 64), (f16, 128, 64))
     ]
     preference = made(light.hipblasLtMatmulPreferenceCreate)
     results, found = ctypes.create_string_buffer(4096), ctypes.c_int(-1)
-    result = light.hipblasLtMatmulAlgoGetHeuristic(handle, matmul, *layouts, preference, 1, results, ctypes.byref(found))
+    ask = light.hipblasLtMatmulAlgoGetHeuristic
+    result = ask(handle, matmul, *layouts, preference, 1, results, ctypes.byref(found))
     print("found", result, found.value)
     a, b, c, one = memory(), memory(), memory(), ctypes.byref(ONE)
     must(hipblas.hipblasGemmEx(other, N, N, 128, 64, 32, one, a, f16, 128, b, f16, 32, one, c, f16, 128, in_f32, 160))
