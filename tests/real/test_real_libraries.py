@@ -131,10 +131,10 @@ def test_transforms_are_those_of_rocfft_log(watched, engine):
 
 
 def logged_convolutions(text):
-    """MIOpen's command for its driver: (direction, input, filter, groups) -> calls"""
+    """MIOpen's command for its driver, without those of finds: (direction, input, filter, groups, ...) -> calls"""
     out = collections.Counter()
     for line in text.splitlines():
-        if "MIOpenDriver conv" in line:
+        if "[LogCmdConvolution]" in line:
             o = options_of(line.split("MIOpenDriver", 1)[1])
             image = "x".join(o[name] for name in "ncHW")
             filter_size = f"{o['k']}x{int(o['c']) // int(o['g'])}x{o['y']}x{o['x']}"
@@ -142,7 +142,8 @@ def logged_convolutions(text):
     return out
 
 
-FORWARD = {
+WAYS = {
+    "miopenConvolutionForward": "1",
     "miopenConvolutionForwardImmediate": "1",
     "miopenConvolutionBackwardDataImmediate": "2",
     "miopenConvolutionBackwardWeightsImmediate": "4",
@@ -150,10 +151,19 @@ FORWARD = {
 
 
 def test_convolutions_are_those_of_miopen_log(watched):
-    done, report = watched("program dnn", "-e", "all,dnn", MIOPEN_ENABLE_LOGGING_CMD=1)
-    rows = report("convolutions")
-    told = {(FORWARD[r["name"]], r["input"], r["filter"], r["groups"], r["pad"], r["stride"]): r["calls"] for r in rows}
-    assert told == logged_convolutions(done.stderr) and len(told) == 3
+    # A find tries one solver alone: each of the others is compiled for many seconds.
+    solver = {"MIOPEN_DEBUG_FIND_ONLY_SOLVER": "ConvDirectNaiveConvFwd"}
+    done, report = watched("program dnn", "-e", "all,dnn", MIOPEN_ENABLE_LOGGING_CMD=1, **solver)
+    rows, told = report("convolutions"), collections.Counter()
+    for r in rows:
+        told[WAYS[r["name"]], r["input"], r["filter"], r["groups"], r["pad"], r["stride"]] += r["calls"]
+    assert told == logged_convolutions(done.stderr) and sorted(told.values()) == [1, 1, 3]
+    assert {r["name"]: r["algorithm"] for r in rows} == {
+        "miopenConvolutionForward": "Direct",
+        "miopenConvolutionForwardImmediate": "solution 85",
+        "miopenConvolutionBackwardDataImmediate": "solution 86",
+        "miopenConvolutionBackwardWeightsImmediate": "solution 87",
+    }
     assert {r["output"] for r in rows} == {"2x4x5x5"} and {r["types"] for r in rows} == {"f32"}
     assert all(r["flops"] == 2 * 2 * 4 * 5 * 5 * 4 * 3 * 3 * r["calls"] and r["gpu_ns"] > 0 for r in rows)
 
@@ -167,6 +177,11 @@ def test_a_fallback_from_hipblaslt_is_seen(watched):
     assert (row["used"], row["followed"]) == ("hipblasGemmEx", 1)
     (text,) = runs.rows(done.database, "SELECT text FROM findings WHERE finding = 'blas-fallback'")
     assert "hipblasGemmEx: 128 x 64 x 32" in text[0]
+
+
+def test_programs_behave_as_without(libraries, watched):
+    plain = runs.native(libraries, "program fft")
+    runs.assert_same_behaviour(plain, watched("program fft", "-e", "all,fft")[0])
 
 
 def logged_collectives(text):

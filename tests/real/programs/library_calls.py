@@ -103,6 +103,11 @@ def dnn():
     naive = [ctypes.c_uint64(number) for number in (85, 86, 87)]  # direct convolutions, the simplest of all
     for _ in range(2):
         must(miopen.miopenConvolutionForwardImmediate(handle, w, b, x, a, conv, y, c, None, none, naive[0]))
+    perf, found, bools = ctypes.create_string_buffer(64), ctypes.c_int(), ctypes.c_bool
+    find = (w, b, conv, y, c, 1, ctypes.byref(found), perf, None, none, bools(False))
+    must(miopen.miopenFindConvolutionForwardAlgorithm(handle, x, a, *find))
+    one, zero, direct = ctypes.byref(ONE), ctypes.byref(ctypes.c_float(0)), 1
+    must(miopen.miopenConvolutionForward(handle, one, x, a, w, b, conv, direct, zero, y, c, None, none))
     must(miopen.miopenConvolutionBackwardDataImmediate(handle, y, c, w, b, conv, x, a, None, none, naive[1]))
     must(miopen.miopenConvolutionBackwardWeightsImmediate(handle, y, c, x, a, conv, w, b, None, none, naive[2]))
 
