@@ -39,4 +39,14 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('device_peaks', 'device', 'integer', '', 'ordinal of the device'),
 ('device_peaks', 'type', 'text', '', 'element_types.type; complex numbers have the rate of their parts'),
 ('device_peaks', 'unit', 'text', '', 'matrix, vector, or any: the highest of both'),
-('device_peaks', 'operations', 'real', '', 'in a second');
+('device_peaks', 'operations', 'real', '', 'in a second'),
+('comm_functions', '', '', '', 'Functions of RCCL, with the names of their parameters'),
+('comm_functions', 'function_id', 'integer', '', 'functions.id'),
+('comm_functions', 'session', 'integer', '', 'sessions.id'),
+('comm_functions', 'name', 'text', '', 'function'),
+('comm_functions', 'counted', 'text', '', 'parameter with the elements, NULL: none has them'),
+('comm_functions', 'whole', 'integer', '', '1: each rank has so many elements'),
+('comm_functions', 'factor', 'integer', '', 'of the bus bandwidth with n ranks: 2 is 2(n-1)/n, 1 is (n-1)/n, 0 is 1'),
+('comm_functions', 'together', 'integer', '', '1: all ranks of a communicator call it'),
+('comm_functions', 'makes', 'integer', '', '1: its communicator begins, ends, or tells its number of ranks'),
+('comm_functions', 'ranks', 'text', '', 'parameter with the number of ranks, NULL: none has it');

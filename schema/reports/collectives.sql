@@ -23,16 +23,8 @@
 -- column: gpu_ns       duration  time of the GPU for work that the calls put to run; empty without --gpu-times
 -- column: alg_gb_per_s number    algorithm bandwidth: bytes by time of the GPU
 -- column: bus_gb_per_s number    bus bandwidth: algorithm bandwidth times a factor of operation and ranks, comparable with the hardware's
-WITH family(name, counted, whole, factor) AS (
-  -- counted: the parameter with the elements. whole: 1 if each rank has so many. factor: 2: 2(n-1)/n, 1: (n-1)/n, 0: 1
-  VALUES
-    ('ncclAllReduce', 'count', 0, 2), ('ncclAllReduceWithBias', 'count', 0, 2), ('ncclReduce', 'count', 0, 0),
-    ('ncclBroadcast', 'count', 0, 0), ('ncclBcast', 'count', 0, 0),
-    ('ncclAllGather', 'sendcount', 1, 1), ('ncclReduceScatter', 'recvcount', 1, 1), ('ncclAllToAll', 'count', 1, 1),
-    ('ncclGather', 'sendcount', 1, 1), ('ncclScatter', 'recvcount', 1, 1),
-    ('ncclSend', 'count', 0, 0), ('ncclRecv', 'count', 0, 0)
-), known AS MATERIALIZED (
-  SELECT f.id, g.* FROM functions f JOIN family g ON g.name = f.name WHERE f."group" = 'comm'
+WITH known AS MATERIALIZED (
+  SELECT function_id AS id, name, counted, whole, factor FROM comm_functions WHERE counted IS NOT NULL
 ), told AS MATERIALIZED (
   SELECT c.session, c.id, c.pid, c.parent_id, c.duration, c.function_id
   -- without such functions no call is read
@@ -41,12 +33,8 @@ WITH family(name, counted, whole, factor) AS (
   SELECT call_id AS id FROM library_nesting
   WHERE call_id IN (SELECT id FROM told) AND outer_id IN (SELECT id FROM told)
 ), maker AS MATERIALIZED (
-  -- of a communicator; ranks: the parameter with their number. Without one a handle means a communicator of
-  -- unknown size, or none
-  SELECT id, CASE WHEN name GLOB 'ncclCommInit*' THEN iif(name = 'ncclCommInitAll', 'ndev', 'nranks')
-    WHEN name = 'ncclCommCount' THEN 'count' END AS ranks
-  FROM functions WHERE "group" = 'comm' AND (name GLOB 'ncclCommInit*'
-    OR name IN ('ncclCommCount', 'ncclCommSplit', 'ncclCommShrink', 'ncclCommDestroy', 'ncclCommAbort'))
+  -- of a communicator. Without the number of its ranks a handle means a communicator of unknown size, or none
+  SELECT function_id AS id, ranks FROM comm_functions WHERE makes
 ), made AS MATERIALIZED (
   SELECT c.session, c.pid, c.id, coalesce(json_extract(c.args, '$.newcomm'), json_extract(c.args, '$.comm')) AS comm,
     json_extract(c.args, '$.' || m.ranks) AS ranks

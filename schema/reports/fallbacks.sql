@@ -22,6 +22,6 @@
 -- column: first_ns   time   the first of these calls
 SELECT b.name, b.pid, b.m, b.n, b.k, b.batch, coalesce(e.type, b.type) AS type, b.answer, count(*) AS asked, b.used,
   count(b.used) AS followed, min(c.start) AS first_ns
-FROM matrix_fallbacks b JOIN calls c ON c.id = b.call_id LEFT JOIN element_types e ON e.word = b.type
+FROM matrix_fallbacks b CROSS JOIN calls c ON c.id = b.call_id LEFT JOIN element_types e ON e.word = b.type
 WHERE true /*? AND b.session = :session */ /*? AND b.pid = :pid */ /*? AND b.name REGEXP :name */
 GROUP BY b.session, b.name, b.pid, b.m, b.n, b.k, b.batch, b.type, b.answer, b.used

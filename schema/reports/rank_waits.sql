@@ -11,11 +11,8 @@
 -- column: others_waited_ns duration  the time for which the other ranks waited for it, added up
 -- column: waited_ns        duration  the time for which it waited for the last rank
 -- column: most_ns          duration  the longest time for which one rank waited for it
-WITH family(name) AS (
-  VALUES ('ncclAllReduce'), ('ncclAllReduceWithBias'), ('ncclReduce'), ('ncclBroadcast'), ('ncclBcast'),
-    ('ncclAllGather'), ('ncclReduceScatter'), ('ncclAllToAll'), ('ncclAllToAllv'), ('ncclGather'), ('ncclScatter')
-), known AS MATERIALIZED (
-  SELECT f.id, f.name FROM functions f JOIN family g ON g.name = f.name WHERE f."group" = 'comm'
+WITH known AS MATERIALIZED (
+  SELECT function_id AS id, name FROM comm_functions WHERE together
 ), partial AS MATERIALIZED (  -- from where operations may be missing, the n-th is not the n-th
   SELECT r.session, min(coalesce(w.start, 0)) AS since FROM process_ranks r
   JOIN narrowings w ON w.process_id = r.process_id
@@ -37,9 +34,7 @@ WITH family(name) AS (
   SELECT session, count(DISTINCT rank) AS here, coalesce(max(world), count(DISTINCT rank)) AS world
   FROM member GROUP BY session
 ), maker AS MATERIALIZED (
-  SELECT id, CASE WHEN name GLOB 'ncclCommInit*' THEN iif(name = 'ncclCommInitAll', 'ndev', 'nranks') END AS ranks
-  FROM functions WHERE "group" = 'comm' AND (name GLOB 'ncclCommInit*'
-    OR name IN ('ncclCommSplit', 'ncclCommShrink', 'ncclCommDestroy', 'ncclCommAbort'))
+  SELECT function_id AS id, ranks FROM comm_functions WHERE makes AND name <> 'ncclCommCount'
 ), made AS MATERIALIZED (
   SELECT c.session, c.pid, c.id, coalesce(json_extract(c.args, '$.newcomm'), json_extract(c.args, '$.comm')) AS comm,
     json_extract(c.args, '$.' || m.ranks) AS ranks

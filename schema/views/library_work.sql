@@ -136,3 +136,25 @@ FROM card c
 JOIN peak_rates r ON r.arch = c.arch
 JOIN part p ON p.real = r.type
 GROUP BY c.session, c.pid, c.device, p.type;
+
+-- Functions of RCCL. counted: the parameter with the elements. whole: 1 if each rank has so many. factor of the bus
+-- bandwidth: 2: 2(n-1)/n, 1: (n-1)/n, 0: 1. together: 1: all ranks of a communicator call it. makes: 1: its
+-- communicator begins, ends, or tells its number of ranks, which is in the parameter `ranks`.
+CREATE VIEW comm_functions AS
+WITH operation(name, counted, whole, factor, together) AS (
+  VALUES
+    ('ncclAllReduce', 'count', 0, 2, 1), ('ncclAllReduceWithBias', 'count', 0, 2, 1), ('ncclReduce', 'count', 0, 0, 1),
+    ('ncclBroadcast', 'count', 0, 0, 1), ('ncclBcast', 'count', 0, 0, 1), ('ncclAllGather', 'sendcount', 1, 1, 1),
+    ('ncclReduceScatter', 'recvcount', 1, 1, 1), ('ncclAllToAll', 'count', 1, 1, 1),
+    ('ncclAllToAllv', NULL, NULL, NULL, 1), ('ncclGather', 'sendcount', 1, 1, 1),
+    ('ncclScatter', 'recvcount', 1, 1, 1), ('ncclSend', 'count', 0, 0, 0), ('ncclRecv', 'count', 0, 0, 0))
+SELECT f.function_id, f.session, f.name, o.counted, o.whole, o.factor, coalesce(o.together, 0) AS together,
+       f.name GLOB 'ncclCommInit*'
+       OR f.name IN ('ncclCommCount', 'ncclCommSplit', 'ncclCommShrink', 'ncclCommDestroy', 'ncclCommAbort') AS makes,
+       CASE
+         WHEN f.name = 'ncclCommInitAll' THEN 'ndev'
+         WHEN f.name GLOB 'ncclCommInit*' THEN 'nranks'
+         WHEN f.name = 'ncclCommCount' THEN 'count' END AS ranks
+FROM library_functions f
+LEFT JOIN operation o ON o.name = f.name
+WHERE f."group" = 'comm';
