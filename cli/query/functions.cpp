@@ -121,12 +121,19 @@ void trend_finish(sqlite3_context* context) {
   sqlite3_result_text(context, text.data(), static_cast<int>(text.size()), SQLITE_TRANSIENT);
 }
 
+// SQLite may be built without its functions of mathematics.
+void log2_of(sqlite3_context* context, int, sqlite3_value** args) {
+  const double value = sqlite3_value_double(args[0]);
+  if (value > 0) sqlite3_result_double(context, std::log2(value));
+}
+
 constexpr int kFlags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
 
 }  // namespace
 
 void register_functions(sqlite3* db, StackTexts& stacks) {
   sqlite3_create_function_v2(db, "regexp", 2, kFlags, nullptr, regexp, nullptr, nullptr, nullptr);
+  sqlite3_create_function_v2(db, "log2", 1, kFlags, nullptr, log2_of, nullptr, nullptr, nullptr);
   sqlite3_create_function_v2(db, "fade_percentile", 4, kFlags, nullptr, nullptr, percentile_step, percentile_finish,
                              nullptr);
   sqlite3_create_function_v2(db, "fade_trend", 4, kFlags, nullptr, nullptr, trend_step, trend_finish, nullptr);

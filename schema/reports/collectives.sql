@@ -23,38 +23,18 @@
 -- column: gpu_ns       duration  time of the GPU for work that the calls put to run; empty without --gpu-times
 -- column: alg_gb_per_s number    algorithm bandwidth: bytes by time of the GPU
 -- column: bus_gb_per_s number    bus bandwidth: algorithm bandwidth times a factor of operation and ranks, comparable with the hardware's
-WITH RECURSIVE family(name, counted, whole, factor) AS (
-  -- counted: the parameter with the elements. whole: 1 if each rank has so many. factor: 2: 2(n-1)/n, 1: (n-1)/n, 0: 1
-  VALUES
-    ('ncclAllReduce', 'count', 0, 2), ('ncclAllReduceWithBias', 'count', 0, 2), ('ncclReduce', 'count', 0, 0),
-    ('ncclBroadcast', 'count', 0, 0), ('ncclBcast', 'count', 0, 0),
-    ('ncclAllGather', 'sendcount', 1, 1), ('ncclReduceScatter', 'recvcount', 1, 1), ('ncclAllToAll', 'count', 1, 1),
-    ('ncclGather', 'sendcount', 1, 1), ('ncclScatter', 'recvcount', 1, 1),
-    ('ncclSend', 'count', 0, 0), ('ncclRecv', 'count', 0, 0)
-), element(word, name, bytes) AS (
-  VALUES ('ncclInt8', 'i8', 1), ('ncclUint8', 'u8', 1), ('ncclInt32', 'i32', 4), ('ncclUint32', 'u32', 4),
-    ('ncclInt64', 'i64', 8), ('ncclUint64', 'u64', 8), ('ncclFloat16', 'f16', 2),
-    ('ncclFloat32', 'f32', 4), ('ncclFloat64', 'f64', 8), ('ncclBfloat16', 'bf16', 2), ('ncclFloat8e4m3', 'f8', 1),
-    ('ncclFloat8e5m2', 'bf8', 1)
-), known AS MATERIALIZED (
-  SELECT f.id, g.* FROM functions f JOIN family g ON g.name = f.name WHERE f."group" = 'comm'
+WITH known AS MATERIALIZED (
+  SELECT function_id AS id, name, counted, whole, factor FROM comm_functions WHERE counted IS NOT NULL
 ), told AS MATERIALIZED (
   SELECT c.session, c.id, c.pid, c.parent_id, c.duration, c.function_id
   -- without such functions no call is read
   FROM (SELECT 1 FROM known LIMIT 1) CROSS JOIN calls c WHERE c.failed = 0 AND c.function_id IN (SELECT id FROM known)
-), outer_one(id, at) AS (
-  SELECT id, parent_id FROM told WHERE parent_id IS NOT NULL
-  UNION ALL
-  SELECT o.id, p.id - p.up FROM outer_one o CROSS JOIN call_ p ON p.id = o.at WHERE p.up IS NOT NULL
 ), nested AS MATERIALIZED (
-  SELECT DISTINCT id FROM outer_one WHERE at IN (SELECT id FROM told)
+  SELECT call_id AS id FROM library_nesting
+  WHERE call_id IN (SELECT id FROM told) AND outer_id IN (SELECT id FROM told)
 ), maker AS MATERIALIZED (
-  -- of a communicator; ranks: the parameter with their number. Without one a handle means a communicator of
-  -- unknown size, or none
-  SELECT id, CASE WHEN name GLOB 'ncclCommInit*' THEN iif(name = 'ncclCommInitAll', 'ndev', 'nranks')
-    WHEN name = 'ncclCommCount' THEN 'count' END AS ranks
-  FROM functions WHERE "group" = 'comm' AND (name GLOB 'ncclCommInit*'
-    OR name IN ('ncclCommCount', 'ncclCommSplit', 'ncclCommShrink', 'ncclCommDestroy', 'ncclCommAbort'))
+  -- of a communicator. Without the number of its ranks a handle means a communicator of unknown size, or none
+  SELECT function_id AS id, ranks FROM comm_functions WHERE makes
 ), made AS MATERIALIZED (
   SELECT c.session, c.pid, c.id, coalesce(json_extract(c.args, '$.newcomm'), json_extract(c.args, '$.comm')) AS comm,
     json_extract(c.args, '$.' || m.ranks) AS ranks
@@ -77,33 +57,21 @@ WITH RECURSIVE family(name, counted, whole, factor) AS (
 ), matched AS (
   SELECT session, pid, id, duration, function_id, facts,
     max(made) OVER (PARTITION BY session, pid, comm ORDER BY id) AS made FROM event
-), work AS MATERIALIZED (
-  SELECT call, sum(duration) AS ns FROM gpu_work WHERE call IS NOT NULL GROUP BY call
-), enclosing(at, ns) AS (
-  SELECT c.id - c.up, w.ns FROM work w CROSS JOIN call_ c ON c.id = w.call WHERE c.up IS NOT NULL
-    AND EXISTS (SELECT 1 FROM told)
-  UNION ALL
-  SELECT p.id - p.up, e.ns FROM enclosing e CROSS JOIN call_ p ON p.id = e.at WHERE p.up IS NOT NULL
-), spent AS MATERIALIZED (  -- the cast lets SQLite look a call up in an index
-  SELECT CAST(at AS INTEGER) AS at, sum(ns) AS ns FROM enclosing WHERE at IN (SELECT id FROM told) GROUP BY at
-), cost AS MATERIALIZED (  -- of fade itself
-  SELECT session, pid, function_id, sum(raw_total_ns - total_ns) AS ns, sum(calls - counted_calls) AS calls
-    FROM call_stats WHERE function_id IN (SELECT id FROM known) GROUP BY session, pid, function_id
 ), alike AS MATERIALIZED (
   SELECT x.session, x.pid, x.function_id, m.ranks, x.facts, count(*) AS calls, sum(x.duration) AS duration,
-    count(s.ns) AS timed, sum(s.ns) AS gpu_ns
-  FROM matched x LEFT JOIN made m ON m.id = x.made LEFT JOIN spent s ON s.at = x.id WHERE x.function_id IS NOT NULL
+    count(s.gpu_ns) AS timed, sum(s.gpu_ns) AS gpu_ns
+  FROM matched x LEFT JOIN made m ON m.id = x.made LEFT JOIN library_work s ON s.call_id = x.id WHERE x.function_id IS NOT NULL
   GROUP BY x.session, x.pid, x.function_id, m.ranks, x.facts
 ), read AS (
   SELECT a.*, k.name, k.whole, k.factor, json_extract(a.facts, '$[0]') AS type,
     replace(json_extract(a.facts, '$[1]'), 'nccl', '') AS op, CAST(json_extract(a.facts, '$[2]') AS INTEGER) AS n,
-         a.duration - coalesce(a.calls * c.ns / nullif(c.calls, 0), 0) AS net
-  FROM alike a JOIN known k ON k.id = a.function_id LEFT JOIN cost c ON c.session = a.session AND c.pid = a.pid
+         a.duration - coalesce(a.calls * c.own_ns, 0) AS net
+  FROM alike a JOIN known k ON k.id = a.function_id LEFT JOIN library_costs c ON c.session = a.session AND c.pid = a.pid
     AND c.function_id = a.function_id
 ), sized AS (
-  SELECT x.*, coalesce(e.name, x.type) AS type_name, e.bytes * x.n * iif(x.whole, x.ranks, 1) AS bytes, CASE x.factor
+  SELECT x.*, coalesce(e.type, x.type) AS type_name, e.bytes * x.n * iif(x.whole, x.ranks, 1) AS bytes, CASE x.factor
     WHEN 2 THEN 2.0 * (x.ranks - 1) / x.ranks WHEN 1 THEN 1.0 * (x.ranks - 1) / x.ranks ELSE 1.0 END AS bus
-  FROM read x LEFT JOIN element e ON e.word = x.type
+  FROM read x LEFT JOIN element_types e ON e.word = x.type
 )
 SELECT substr(name, 5) AS operation, pid, (SELECT max(r.rank) FROM process_ranks r WHERE r.session = sized.session
   AND r.pid = sized.pid) AS rank, ranks, type_name AS type, op, n AS count, bytes, sum(calls) AS calls,

@@ -27,164 +27,29 @@
 -- column: tflops        number    operations by time of the GPU, 1e12 in a second
 -- column: peak_percent  percent   of the highest rate of the card for this type, with matrix units if it has any, at the highest clock; empty: not known
 -- column: gb_per_s      number    bytes by time of the GPU
-WITH RECURSIVE family(pattern, letter, m, n, k, batch, trans_a, trans_b, a, b, c, compute, ld_a, ld_b, ld_c) AS (
-  VALUES  -- letter: the place of the type in the name; else names of the parameters that have it
-    ('^rocblas_[sdhcz]gemm(_strided)?(_batched)?(_64)?$', 9, 'm', 'n', 'k', 'batch_count', 'transA', 'transB', NULL,
-    NULL, NULL, NULL, 'lda', 'ldb', 'ldc'),
-    ('^rocblas_gemm(_strided)?(_batched)?_ex3?(_64)?$', NULL, 'm', 'n', 'k', 'batch_count', 'transA', 'transB',
-    'a_type', 'b_type', 'd_type', 'compute_type', 'lda', 'ldb', 'ldd'),
-    ('^hipblas[SDHCZ]gemm(Strided)?(Batched)?(_v2)?(_64)?$', 8, 'm', 'n', 'k', 'batchCount', 'transA', 'transB', NULL,
-    NULL, NULL, NULL, 'lda', 'ldb', 'ldc'),
-    ('^hipblasGemm(Strided)?(Batched)?Ex(WithFlags)?(_v2)?(_64)?$', NULL, 'm', 'n', 'k', 'batchCount', 'transA',
-    'transB', 'aType', 'bType', 'cType', 'computeType', 'lda', 'ldb', 'ldc'),
-    ('^cublas[SDHCZ]gemm(3m)?(Strided)?(Batched)?(_v2)?(_64)?$', 7, 'm', 'n', 'k', 'batchCount', 'transa', 'transb',
-    NULL, NULL, NULL, NULL, 'lda', 'ldb', 'ldc'),
-    ('^cublasGemm(Strided)?(Batched)?Ex(_64)?$', NULL, 'm', 'n', 'k', 'batchCount', 'transa', 'transb', 'Atype',
-    'Btype', 'Ctype', 'computeType', 'lda', 'ldb', 'ldc'),
-    ('^cublas([SC]gemm|Cgemm3m)Ex(_64)?$', NULL, 'm', 'n', 'k', 'batchCount', 'transa', 'transb', 'Atype', 'Btype',
-    'Ctype', NULL, 'lda', 'ldb', 'ldc'),
-    ('^(hip|cu)blasLtMatmul$', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
-), element(word, name, bytes, complex) AS (
-  VALUES ('S', 'f32', 4, 0), ('D', 'f64', 8, 0), ('H', 'f16', 2, 0), ('C', 'c64', 8, 1), ('Z', 'c128', 16, 1),
-    ('16F', 'f16', 2, 0), ('F16_R', 'f16', 2, 0), ('16B', 'bf16', 2, 0),
-    ('BF16_R', 'bf16', 2, 0), ('R_16BF', 'bf16', 2, 0), ('R_16B', 'bf16', 2, 0), ('R_16F', 'f16', 2, 0),
-    ('R_32F', 'f32', 4, 0), ('F32_R', 'f32', 4, 0), ('R_64F', 'f64', 8, 0), ('F64_R', 'f64', 8, 0),
-    ('C_32F', 'c64', 8, 1), ('F32_C', 'c64', 8, 1), ('C_64F', 'c128', 16, 1), ('F64_C', 'c128', 16, 1),
-    ('R_8I', 'i8', 1, 0), ('C_8I', 'ci16', 2, 1), ('I8_R', 'i8', 1, 0), ('R_32I', 'i32', 4, 0), ('I32_R', 'i32', 4, 0),
-    ('R_8F_E4M3', 'f8', 1, 0), ('R_8F_E5M2', 'bf8', 1, 0), ('R_8F_E4M3_FNUZ', 'f8', 1, 0),
-    ('R_8F_E5M2_FNUZ', 'bf8', 1, 0), ('F8_R', 'f8', 1, 0), ('BF8_R', 'bf8', 1, 0)
-), rate(arch, name, operations) AS (
-  -- for each compute unit and cycle; of matrix units, of vector units if the chip has no others for the type
-  VALUES ('gfx908', 'f32', 256), ('gfx908', 'f16', 1024), ('gfx908', 'bf16', 512), ('gfx908', 'i8', 1024),
-    ('gfx90a', 'f64', 256), ('gfx90a', 'c128', 256), ('gfx90a', 'f32', 256), ('gfx90a', 'f16', 1024),
-    ('gfx90a', 'bf16', 1024), ('gfx90a', 'i8', 1024), ('gfx942', 'f64', 256), ('gfx942', 'f32', 256),
-    ('gfx942', 'f16', 2048), ('gfx942', 'bf16', 2048), ('gfx942', 'i8', 4096), ('gfx942', 'f8', 4096),
-    ('gfx942', 'bf8', 4096), ('gfx1100', 'f32', 256), ('gfx1100', 'f16', 512), ('gfx1100', 'bf16', 512),
-    ('gfx1100', 'i8', 512), ('gfx1101', 'f32', 256), ('gfx1101', 'f16', 512), ('gfx1101', 'bf16', 512),
-    ('gfx1102', 'f32', 256), ('gfx1102', 'f16', 512), ('gfx1102', 'bf16', 512), ('gfx1030', 'f32', 128),
-    ('gfx1030', 'f16', 256), ('gfx1201', 'f32', 256), ('gfx1201', 'f16', 1024), ('gfx1201', 'bf16', 1024)
-), product AS MATERIALIZED (
-  SELECT f.id, f.name, g.*, g.m IS NULL AS by_layouts FROM functions f JOIN family g ON f.name REGEXP g.pattern
-    WHERE f."group" = 'blas'
-), told AS MATERIALIZED (
-  SELECT c.session, c.id, c.pid, c.parent_id, c.duration, c.function_id
-  -- without such functions no call is read
-  FROM (SELECT 1 FROM product LIMIT 1) CROSS JOIN calls c WHERE c.failed = 0
-    AND c.function_id IN (SELECT id FROM product)
-), outer_one(id, at) AS (
-  SELECT id, parent_id FROM told WHERE parent_id IS NOT NULL
-  UNION ALL
-  SELECT o.id, p.id - p.up FROM outer_one o CROSS JOIN call_ p ON p.id = o.at WHERE p.up IS NOT NULL
+WITH told AS MATERIALIZED (
+  SELECT * FROM matrix_calls WHERE failed = 0 AND NOT asks
 ), nested AS MATERIALIZED (
-  SELECT DISTINCT id FROM outer_one WHERE at IN (SELECT id FROM told)
-), chosen AS (  -- facts: of a product with layouts, the handles of the layouts
-  SELECT t.session, t.id, t.pid, t.duration, t.function_id,
-         iif(p.by_layouts, json_extract(c.args, '$.Adesc', '$.Bdesc', '$.Ddesc'),
-             json_extract(c.args, '$.' || p.m, '$.' || p.n, '$.' || p.k, '$.' || p.batch, '$.' || p.trans_a,
-               '$.' || p.trans_b, '$.' || p.ld_a, '$.' || p.ld_b, '$.' || p.ld_c,
-                          '$.' || coalesce(p.a, '-'), '$.' || coalesce(p.b, '-'), '$.' || coalesce(p.c, '-'),
-                            '$.c_type', '$.' || coalesce(p.compute, '-'))) AS facts
-  FROM told t JOIN product p ON p.id = t.function_id JOIN calls c ON c.id = t.id
-  WHERE t.id NOT IN (SELECT id FROM nested) /*? AND t.session = :session */ /*? AND t.pid = :pid */
-    /*? AND p.name REGEXP :name */
-), work AS MATERIALIZED (
-  SELECT call, sum(duration) AS ns, max(device) AS device FROM gpu_work WHERE call IS NOT NULL GROUP BY call
-), enclosing(at, ns, device) AS (
-  SELECT c.id - c.up, w.ns, w.device FROM work w CROSS JOIN call_ c ON c.id = w.call WHERE c.up IS NOT NULL
-    AND EXISTS (SELECT 1 FROM told)
-  UNION ALL
-  SELECT p.id - p.up, e.ns, e.device FROM enclosing e CROSS JOIN call_ p ON p.id = e.at WHERE p.up IS NOT NULL
-), spent AS MATERIALIZED (  -- the cast lets SQLite look a call up in an index
-  SELECT CAST(at AS INTEGER) AS at, sum(ns) AS ns, max(device) AS device FROM enclosing
-    WHERE at IN (SELECT id FROM told) GROUP BY at
-), plain AS MATERIALIZED (  -- arguments of equal calls are unpacked once
-  SELECT x.session, x.pid, x.function_id, x.facts, count(*) AS calls, sum(x.duration) AS duration,
-    count(s.ns) AS timed, sum(s.ns) AS gpu_ns, max(s.device) AS device
-  FROM chosen x LEFT JOIN spent s ON s.at = x.id
-  WHERE x.function_id IN (SELECT id FROM product WHERE NOT by_layouts) GROUP BY x.session, x.pid, x.function_id, x.facts
-), layout AS MATERIALIZED (  -- of hipBLASLt and cuBLASLt
-  SELECT c.session, c.pid, c.id, json_extract(c.args, '$.matLayout') AS handle,
-    json_extract(c.args, '$.type', '$.rows', '$.cols', '$.ld') AS facts
-  FROM (SELECT 1 FROM product WHERE by_layouts LIMIT 1) CROSS JOIN calls c
-  WHERE c.failed = 0 AND c.function_id IN (SELECT id FROM functions WHERE "group" = 'blas'
-    AND name REGEXP '^(hip|cu)blasLt(MatrixLayoutCreate|MatrixLayoutInit_internal)$')
-), batched AS MATERIALIZED (  -- a number of four bytes in hexadecimal, the lowest first
-  SELECT session, pid, id, handle, 16 * (instr(digits, substr(hex, 1, 1)) - 1) + instr(digits,
-    substr(hex, 2, 1)) - 1 + ((16 * (instr(digits, substr(hex, 3, 1)) - 1) + instr(digits, substr(hex, 4, 1)) - 1) << 8)
-           + ((16 * (instr(digits, substr(hex, 5, 1)) - 1) + instr(digits,
-             substr(hex, 6, 1)) - 1) << 16) + ((16 * (instr(digits, substr(hex, 7, 1)) - 1) + instr(digits,
-             substr(hex, 8, 1)) - 1) << 24) AS batch
-  FROM (SELECT c.session, c.pid, c.id, json_extract(c.args, '$.matLayout') AS handle,
-    lower(json_extract(c.args, '$.buf')) AS hex, '0123456789abcdef' AS digits
-        FROM (SELECT 1 FROM product WHERE by_layouts LIMIT 1) CROSS JOIN calls c
-        WHERE c.failed = 0 AND c.function_id IN (SELECT id FROM functions WHERE "group" = 'blas'
-          AND name GLOB '*MatrixLayoutSetAttribute')
-          AND json_extract(c.args, '$.attr') GLOB '*_MATRIX_LAYOUT_BATCH_COUNT')
-), matmul AS MATERIALIZED (
-  SELECT * FROM chosen WHERE function_id IN (SELECT id FROM product WHERE by_layouts)
-), event AS (  -- a handle is used again, so the last layout with it before a product holds
-  SELECT session, pid, handle, id, id AS layout, NULL AS batch, NULL AS role FROM layout
-  UNION ALL
-  SELECT session, pid, handle, id, NULL, id, NULL FROM batched
-  UNION ALL
-  SELECT u.session, u.pid, json_extract(u.facts, r.path), u.id, NULL, NULL, r.role FROM matmul u
-    JOIN (SELECT 'a' AS role, '$[0]' AS path UNION ALL SELECT 'b', '$[1]' UNION ALL SELECT 'd', '$[2]') r
-), matched AS (
-  SELECT id, role, max(layout) OVER (PARTITION BY session, pid, handle ORDER BY id) AS layout,
-    max(batch) OVER (PARTITION BY session, pid, handle ORDER BY id) AS batch FROM event
-), shaped AS MATERIALIZED (
-  SELECT id, max(iif(role = 'a', layout, NULL)) AS a, max(iif(role = 'b', layout, NULL)) AS b,
-    max(iif(role = 'd', layout, NULL)) AS d, max(iif(role = 'd', batch, NULL)) AS batch
-  FROM matched WHERE role IS NOT NULL GROUP BY id
-), by_layout AS MATERIALIZED (
-  SELECT u.session, u.pid, u.function_id, a.facts AS a, b.facts AS b, d.facts AS d,
-    iif(n.id > d.id, n.batch, 1) AS batch, count(*) AS calls, sum(u.duration) AS duration, count(s.ns) AS timed,
-         sum(s.ns) AS gpu_ns, max(s.device) AS device
-  FROM shaped x JOIN matmul u ON u.id = x.id LEFT JOIN layout a ON a.id = x.a LEFT JOIN layout b ON b.id = x.b
-    LEFT JOIN layout d ON d.id = x.d LEFT JOIN batched n ON n.id = x.batch LEFT JOIN spent s ON s.at = x.id
-  GROUP BY u.session, u.pid, u.function_id, a.facts, b.facts, d.facts, iif(n.id > d.id, n.batch, 1)
-), read AS (
-  SELECT x.session, p.name, x.pid, x.function_id, json_extract(x.facts, '$[0]') AS m,
-    json_extract(x.facts, '$[1]') AS n, json_extract(x.facts, '$[2]') AS k,
-    coalesce(json_extract(x.facts, '$[3]'), 1) AS batch,
-         json_extract(x.facts, '$[4]') AS trans_a, json_extract(x.facts, '$[5]') AS trans_b,
-           iif(p.letter IS NULL, json_extract(x.facts, '$[9]'), substr(p.name, p.letter, 1)) AS a,
-         iif(p.letter IS NULL, json_extract(x.facts, '$[10]'), substr(p.name, p.letter, 1)) AS b,
-           iif(p.letter IS NULL, coalesce(json_extract(x.facts, '$[11]'), json_extract(x.facts, '$[12]')),
-           substr(p.name, p.letter, 1)) AS c,
-         json_extract(x.facts, '$[13]') AS compute,
-           json_extract(x.facts, '$[6]') || ',' || json_extract(x.facts, '$[7]') || ',' || json_extract(x.facts,
-           '$[8]') AS ld,
-         x.calls, x.duration, x.timed, x.gpu_ns, x.device
-  FROM plain x JOIN product p ON p.id = x.function_id
-  UNION ALL
-  SELECT x.session, p.name, x.pid, x.function_id, json_extract(x.d, '$[1]'), json_extract(x.d, '$[2]'),
-    json_extract(x.a, '$[1]') * json_extract(x.a, '$[2]') / nullif(json_extract(x.d, '$[1]'), 0), x.batch, NULL, NULL,
-         json_extract(x.a, '$[0]'), json_extract(x.b, '$[0]'), json_extract(x.d, '$[0]'), NULL,
-           json_extract(x.a, '$[3]') || ',' || json_extract(x.b, '$[3]') || ',' || json_extract(x.d, '$[3]'),
-         x.calls, x.duration, x.timed, x.gpu_ns, x.device
-  FROM by_layout x JOIN product p ON p.id = x.function_id
-), cost AS MATERIALIZED (  -- of fade itself
-  SELECT session, pid, function_id, sum(raw_total_ns - total_ns) AS ns, sum(calls - counted_calls) AS calls
-    FROM call_stats WHERE function_id IN (SELECT id FROM product) GROUP BY session, pid, function_id
-), card AS MATERIALIZED (
-  SELECT session, pid, device, substr(coalesce(driver_arch, arch), 1,
-    instr(coalesce(driver_arch, arch) || ':', ':') - 1) AS arch,
-    compute_units * coalesce(driver_mhz, reference_boost_mhz, told_clock_mhz) * 1e6 AS cycles
-  FROM device_truth
+  SELECT call_id FROM library_nesting
+  WHERE call_id IN (SELECT call_id FROM told) AND outer_id IN (SELECT call_id FROM told)
+), read AS MATERIALIZED (
+  SELECT t.session, t.pid, t.function_id, t.name, t.m, t.n, t.k, t.batch, t.trans_a, t.trans_b, t.a, t.b, t.c,
+    t.compute, t.ld_a || ',' || t.ld_b || ',' || t.ld_c AS ld, count(*) AS calls, sum(t.duration) AS duration,
+    count(s.gpu_ns) AS timed, sum(s.gpu_ns) AS gpu_ns, max(s.device) AS device
+  FROM told t LEFT JOIN library_work s ON s.call_id = t.call_id
+  WHERE t.call_id NOT IN (SELECT call_id FROM nested) /*? AND t.session = :session */ /*? AND t.pid = :pid */
+    /*? AND t.name REGEXP :name */
+  GROUP BY t.session, t.pid, t.function_id, t.m, t.n, t.k, t.batch, t.trans_a, t.trans_b, t.a, t.b, t.c, t.compute, ld
 ), typed AS (
-  SELECT x.*, coalesce(ea.name, x.a) AS a_name, coalesce(eb.name, x.b) AS b_name, coalesce(ec.name, x.c) AS c_name,
+  SELECT x.*, coalesce(ea.type, x.a) AS a_name, coalesce(eb.type, x.b) AS b_name, coalesce(ec.type, x.c) AS c_name,
     x.batch * (x.m * x.k * ea.bytes + x.k * x.n * eb.bytes + x.m * x.n * ec.bytes) AS size,
          iif(coalesce(ea.complex, 0), 8.0, 2.0) * x.m * x.n * x.k * x.batch AS flops,
-           x.duration - coalesce(x.calls * c.ns / nullif(c.calls, 0), 0) AS net
+           x.duration - coalesce(x.calls * c.own_ns, 0) AS net
   FROM read x
-  LEFT JOIN element ea ON ea.word = replace(replace(replace(replace(upper(x.a), 'ROCBLAS_DATATYPE_', ''), 'HIPBLAS_',
-    ''), 'HIP_', ''), 'CUDA_', '')
-  LEFT JOIN element eb ON eb.word = replace(replace(replace(replace(upper(x.b), 'ROCBLAS_DATATYPE_', ''), 'HIPBLAS_',
-    ''), 'HIP_', ''), 'CUDA_', '')
-  LEFT JOIN element ec ON ec.word = replace(replace(replace(replace(upper(x.c), 'ROCBLAS_DATATYPE_', ''), 'HIPBLAS_',
-    ''), 'HIP_', ''), 'CUDA_', '')
-  LEFT JOIN cost c ON c.session = x.session AND c.pid = x.pid AND c.function_id = x.function_id
+  LEFT JOIN element_types ea ON ea.word = x.a
+  LEFT JOIN element_types eb ON eb.word = x.b
+  LEFT JOIN element_types ec ON ec.word = x.c
+  LEFT JOIN library_costs c ON c.session = x.session AND c.pid = x.pid AND c.function_id = x.function_id
 ), shape AS (
   SELECT session, name, pid, m, n, k, batch, iif(a_name = b_name AND b_name = c_name, a_name,
     a_name || ',' || b_name || ',' || c_name)
@@ -203,9 +68,8 @@ WITH RECURSIVE family(pattern, letter, m, n, k, batch, trans_a, trans_b, a, b, c
 SELECT s.name, s.pid, s.m, s.n, s.k, s.batch, s.types, s.trans, s.ld, s.calls, s.total_ns, s.flops,
   round(100.0 * s.flops / nullif(sum(s.flops) OVER (), 0), 2) AS percent, s.bytes, s.gpu_ns,
        round(s.timed_flops / nullif(s.gpu_ns, 0) / 1e3, 2) AS tflops,
-         round(100.0 * s.timed_flops / nullif(s.gpu_ns, 0) * 1e9 / nullif(c.cycles * r.operations, 0),
-         1) AS peak_percent,
+         round(100.0 * s.timed_flops / nullif(s.gpu_ns, 0) * 1e9 / p.operations, 1) AS peak_percent,
        round(1.0 * s.timed_bytes / nullif(s.gpu_ns, 0), 2) AS gb_per_s
 FROM shape s
-LEFT JOIN card c ON c.session = s.session AND c.pid = s.pid AND c.device = s.device
-LEFT JOIN rate r ON r.arch = c.arch AND r.name = s.a_name
+LEFT JOIN device_peaks p ON p.session = s.session AND p.pid = s.pid AND p.device = s.device AND p.type = s.a_name
+  AND p.unit = 'any'

@@ -21,8 +21,7 @@
 -- column: launches   count     of them put a kernel or graph to run; empty without rows of calls
 -- column: gpu_ns     duration  time of the GPU for work that calls inside put to run; empty without --gpu-times
 WITH RECURSIVE function AS MATERIALIZED (
-  SELECT id, api, name, library FROM functions WHERE "group" IN ('comm', 'blas', 'dnn', 'fft', 'sparse', 'solver',
-    'rand')
+  SELECT function_id AS id, api, name, library FROM library_functions
 ), stat AS MATERIALIZED (
   SELECT s.session, s.pid, f.api, f.name, f.library, s.parent_function_id IN (SELECT id FROM function) AS inside,
     s.calls, s.errors, s.total_ns, s.self_ns, s.max_ns, s.function_id

@@ -11,11 +11,8 @@
 -- column: others_waited_ns duration  the time for which the other ranks waited for it, added up
 -- column: waited_ns        duration  the time for which it waited for the last rank
 -- column: most_ns          duration  the longest time for which one rank waited for it
-WITH RECURSIVE family(name) AS (
-  VALUES ('ncclAllReduce'), ('ncclAllReduceWithBias'), ('ncclReduce'), ('ncclBroadcast'), ('ncclBcast'),
-    ('ncclAllGather'), ('ncclReduceScatter'), ('ncclAllToAll'), ('ncclAllToAllv'), ('ncclGather'), ('ncclScatter')
-), known AS MATERIALIZED (
-  SELECT f.id, f.name FROM functions f JOIN family g ON g.name = f.name WHERE f."group" = 'comm'
+WITH known AS MATERIALIZED (
+  SELECT function_id AS id, name FROM comm_functions WHERE together
 ), partial AS MATERIALIZED (  -- from where operations may be missing, the n-th is not the n-th
   SELECT r.session, min(coalesce(w.start, 0)) AS since FROM process_ranks r
   JOIN narrowings w ON w.process_id = r.process_id
@@ -27,12 +24,9 @@ WITH RECURSIVE family(name) AS (
   FROM (SELECT 1 FROM known LIMIT 1) CROSS JOIN calls c JOIN known k ON k.id = c.function_id
   LEFT JOIN partial l ON l.session = c.session
   WHERE c.failed = 0 AND (l.since IS NULL OR c.start < l.since) /*? AND c.session = :session */
-), outer_one(id, at) AS (
-  SELECT id, parent_id FROM told WHERE parent_id IS NOT NULL
-  UNION ALL
-  SELECT o.id, p.id - p.up FROM outer_one o CROSS JOIN call_ p ON p.id = o.at WHERE p.up IS NOT NULL
 ), nested AS MATERIALIZED (
-  SELECT DISTINCT id FROM outer_one WHERE at IN (SELECT id FROM told)
+  SELECT call_id AS id FROM library_nesting
+  WHERE call_id IN (SELECT id FROM told) AND outer_id IN (SELECT id FROM told)
 ), member AS MATERIALIZED (
   SELECT r.session, r.pid, min(r.rank) AS rank, max(r.world_size) AS world FROM process_ranks r
   WHERE (r.session, r.pid) IN (SELECT session, pid FROM told) GROUP BY r.session, r.pid
@@ -40,9 +34,7 @@ WITH RECURSIVE family(name) AS (
   SELECT session, count(DISTINCT rank) AS here, coalesce(max(world), count(DISTINCT rank)) AS world
   FROM member GROUP BY session
 ), maker AS MATERIALIZED (
-  SELECT id, CASE WHEN name GLOB 'ncclCommInit*' THEN iif(name = 'ncclCommInitAll', 'ndev', 'nranks') END AS ranks
-  FROM functions WHERE "group" = 'comm' AND (name GLOB 'ncclCommInit*'
-    OR name IN ('ncclCommSplit', 'ncclCommShrink', 'ncclCommDestroy', 'ncclCommAbort'))
+  SELECT function_id AS id, ranks FROM comm_functions WHERE makes AND name <> 'ncclCommCount'
 ), made AS MATERIALIZED (
   SELECT c.session, c.pid, c.id, coalesce(json_extract(c.args, '$.newcomm'), json_extract(c.args, '$.comm')) AS comm,
     json_extract(c.args, '$.' || m.ranks) AS ranks
@@ -56,17 +48,11 @@ WITH RECURSIVE family(name) AS (
   SELECT session, pid, comm, id, NULL, start, name FROM told WHERE id NOT IN (SELECT id FROM nested)
 ), matched AS (
   SELECT session, pid, id, start, name, max(made) OVER (PARTITION BY session, pid, comm ORDER BY id) AS made FROM event
-), entered(at, start) AS (  -- the first work of the GPU under a call
-  SELECT w.call, min(w.start) FROM gpu_work w WHERE w.call IS NOT NULL AND EXISTS (SELECT 1 FROM told) GROUP BY w.call
-  UNION ALL
-  SELECT p.id - p.up, e.start FROM entered e CROSS JOIN call_ p ON p.id = e.at WHERE p.up IS NOT NULL
-), on_gpu AS MATERIALIZED (
-  SELECT CAST(at AS INTEGER) AS at, min(start) AS start FROM entered WHERE at IN (SELECT id FROM told) GROUP BY at
 ), numbered AS MATERIALIZED (
-  SELECT x.session, b.rank, x.pid, w.nth, x.name, x.start, g.start AS gpu_start,
+  SELECT x.session, b.rank, x.pid, w.nth, x.name, x.start, g.first AS gpu_start,
     row_number() OVER (PARTITION BY x.session, x.pid, w.nth ORDER BY x.id) AS place
   FROM matched x JOIN whole w ON w.id = x.made JOIN member b ON b.session = x.session AND b.pid = x.pid
-  LEFT JOIN on_gpu g ON g.at = x.id WHERE x.start IS NOT NULL
+  LEFT JOIN library_work g ON g.call_id = x.id WHERE x.start IS NOT NULL
 ), together AS MATERIALIZED (
   SELECT n.session, n.nth, n.place, count(n.gpu_start) = count(*) AS by_gpu FROM numbered n
   JOIN job j ON j.session = n.session GROUP BY n.session, n.nth, n.place

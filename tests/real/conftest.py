@@ -2,7 +2,8 @@
 
     python3 -m pytest tests/real [--build-dir BUILD] [--fade-run PATH]
 
-Without the Debian archive these tests fail; those with PyTorch, by far the largest download, are skipped and say so. FADE_REAL=off leaves them out, and says so.
+Without the Debian archive these tests fail; those with PyTorch and with the libraries above HIP, by far the largest
+downloads, are skipped and say so. FADE_REAL=off leaves all out, FADE_REAL=small the libraries above HIP (1.1 GB); both say so.
 """
 import os
 import time
@@ -14,6 +15,7 @@ import real_runs as runs
 import real_world as world
 
 OFF = os.environ.get("FADE_REAL", "").lower() in ("off", "0", "no")
+SMALL = os.environ.get("FADE_REAL", "").lower() == "small"
 
 
 def pytest_addoption(parser):
@@ -74,6 +76,21 @@ def hip724(build_dir, step, hip523):
     release = world.Release724("7.2.4", build_dir / "real/7.2.4")
     step("7.2.4 unpacked", release.unpack)
     step("7.2.4 programs", release.build, hip523)
+    return release
+
+
+@pytest.fixture(scope="session")
+def libraries(build_dir, step):
+    if SMALL:
+        pytest.skip("FADE_REAL=small leaves out the libraries above HIP, a download of 1.1 GB")
+    release = world.ReleaseLibraries("libraries", build_dir / "real/libraries")
+    try:
+        step("libraries unpacked", release.unpack)
+    except AssertionError as error:  # experimental changes, and this is the largest download of all
+        if not any(why in str(error) for why in ("apt finds no way", "the download failed", "cannot read the package lists")):
+            raise
+        pytest.skip(f"Debian's archive does not have these libraries: {' '.join(str(error).split())}")
+    step("libraries' programs", release.build)
     return release
 
 

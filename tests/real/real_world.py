@@ -178,6 +178,45 @@ class Release724(Release):
         return {"HSA_MODEL_TOPOLOGY": str(self.topology), "HSA_MODEL_LIB": str(self.model), **own}
 
 
+class ReleaseLibraries(Release724):
+    """The libraries above HIP 7.2.4: their bench programs, and library_calls.py, on the simulated card."""
+    benches = {"rocblas-bench": "librocblas5-bench", "hipblaslt-bench": "libhipblaslt1-bench"}
+
+    @property
+    def preloaded(self):
+        return [self.early, self.bin / "libsmi.so", self.bin / "libsysfs.so"]
+
+    def build(self):
+        self.build_card()
+        cc = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-shared"]
+        for name in ("smi", "sysfs"):
+            source, target = MODEL / f"{name}.c", self.bin / f"lib{name}.so"
+            self.make(target, [source], [*cc, source, "-o", target, "-ldl"])
+        self.build_rocsolver()
+
+    def build_rocsolver(self):
+        """What hipBLAS imports of rocSOLVER, without a body."""
+        listing = run_checked(["nm", "-D", "--undefined-only", self.libraries / "libhipblas.so.3"])
+        names = [line.split()[-1] for line in listing.splitlines() if "rocsolver_" in line]
+        source, target = self.bin / "rocsolver.c", self.bin / "librocsolver.so.0"
+        source.write_text("".join(f"void {name}(void) {{}}\n" for name in names))
+        run_checked(["gcc", "-shared", "-fPIC", "-Wl,-soname,librocsolver.so.0", source, "-o", target])
+
+    def command(self, program):
+        word, *more = program.split()
+        blas = self.libraries / "blas"  # where update-alternatives would have put a link to libblas
+        start = [self.loader, "--library-path", f"{self.libraries}:{blas}:{self.bin}", "--preload", ":".join(map(str, self.preloaded))]
+        if word in self.benches:
+            return [*start, self.root / "usr/libexec/rocm" / self.benches[word] / word, *more]
+        return [*start, self.root / "usr/bin/python3", "-B", PROGRAMS / "library_calls.py", *more]
+
+    def variables(self, program):
+        # What MIOpen and rocFFT compile is kept for the next run.
+        kept = {"MIOPEN_USER_DB_PATH": str(self.folder / "miopen"), "MIOPEN_CUSTOM_CACHE_DIR": str(self.folder / "miopen"),
+                "ROCFFT_RTC_CACHE_PATH": str(self.folder / "rocfft.db"), "ROCFFT_RTC_PROCESS": "0"}
+        return {**super().variables(program), **kept, "PYTHONHOME": str(self.root / "usr")}
+
+
 class Release643(Release724):
     """HIP 6.4.3 of sid. Its own HSA runtime cannot simulate a GPU, so it runs on that of 7.2.4. It has no Python, and paths.hip calls
     functions of HIP 7."""

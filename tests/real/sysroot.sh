@@ -5,6 +5,7 @@
 #   sysroot.sh FOLDER 7.2.4    HIP 7.2.4 from Debian experimental, with the C library and the Python of sid
 #   sysroot.sh FOLDER 6.4.3    HIP 6.4.3 from sid, on the HSA runtime of 7.2.4, which alone can simulate a GPU
 #   sysroot.sh FOLDER torch    Debian 12's PyTorch, which is built for the CPU, with the C library and the Python of Debian 12
+#   sysroot.sh FOLDER libraries   the libraries above HIP 7.2.4 and their bench programs, from Debian experimental
 #   sysroot.sh FOLDER python   every Python 3 of Debian 13 and sid, with sid's C library
 # The packages come from the mirror the machine's own apt uses, through apt's own signature checks, with a package list
 # and a cache inside FOLDER. A folder that is complete is left as it is. FADE_DEBIAN_MIRROR names another mirror.
@@ -18,7 +19,7 @@ fail() {
   exit 1
 }
 
-[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER 5.2.3|6.4.3|7.2.4|torch|python"
+[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER 5.2.3|6.4.3|7.2.4|libraries|torch|python"
 folder=$1
 release=$2
 
@@ -47,6 +48,17 @@ case $release in
     pinned=(libhsa-runtime64-1)
     probe=usr/lib/x86_64-linux-gnu/libamdhip64.so.6
     ;;
+  libraries)
+    suites=(sid experimental)
+    resolved=(libamdhip64-7 libhiprtc7 python3-minimal libpython3-stdlib librocblas5 librocblas5-bench libhipblaslt1
+      libhipblaslt1-bench librocfft0 libhipfft0 libmiopen1 librccl1)
+    # hipBLAS needs rocSOLVER, which is 630 MB: it gets an empty one.
+    exact=(libamdhip64-dev libhipblas3)
+    pinned=('libamdhip64-*' 'libhiprtc*' libhsa-runtime64-1 libamd-comgr3 'librocblas*' 'libhipblas*' 'librocfft*' 'libhipfft*' 'libmiopen*'
+      'librccl*' 'librocm-smi*' 'librocrand*' 'libroctx*')
+    probe=usr/lib/x86_64-linux-gnu/librocblas.so.5
+    most_megabytes=1500
+    ;;
   torch)
     suites=(bookworm)
     resolved=(python3-torch)
@@ -61,7 +73,7 @@ case $release in
     pinned=()
     probe=usr/lib/x86_64-linux-gnu/libc.so.6
     ;;
-  *) fail "unknown release $release" "only five are known" "sysroot.sh FOLDER 5.2.3|6.4.3|7.2.4|torch|python" ;;
+  *) fail "unknown release $release" "only six are known" "sysroot.sh FOLDER 5.2.3|6.4.3|7.2.4|libraries|torch|python" ;;
 esac
 
 mkdir -p "$folder"

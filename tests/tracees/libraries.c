@@ -1,4 +1,5 @@
-// libraries ROUNDS: products and collective operations through the stand-ins of libraries above HIP.
+// libraries ROUNDS: products, collective operations, convolutions and Fourier transforms through the stand-ins of
+// libraries above HIP.
 #include "libraries.h"
 
 #include "tracee.h"
@@ -21,14 +22,31 @@ static void products(standin_handle handle, int rounds) {
 }
 
 static void by_layouts(void) {
-  standin_handle a, b, d;
-  const int batch = 300;
+  standin_handle a, b, d, product;
+  const int batch = 300, transposed = 112;
   const float one = 1;
   MUST(hipblasLtMatrixLayoutCreate(&a, 2, 96, 48, 96) == 0);  // transposed: k is 96
   MUST(hipblasLtMatrixLayoutCreate(&b, 2, 96, 24, 96) == 0);
+  MUST(hipblasLtMatmulDescCreate(&product, 2, 0) == 0);
+  MUST(hipblasLtMatmulDescSetAttribute(product, 0, &transposed, sizeof transposed) == 0);
   MUST(hipblasLtMatrixLayoutCreate(&d, 2, 48, 24, 48) == 0);
   MUST(hipblasLtMatrixLayoutSetAttribute(d, 0, &batch, sizeof batch) == 0);
-  MUST(hipblasLtMatmul(a, a, &one, &a, a, &b, b, &one, &d, d, &d, d, NULL, NULL, 0, NULL) == 0);
+  MUST(hipblasLtMatmul(a, product, &one, &a, a, &b, b, &one, &d, d, &d, d, NULL, NULL, 0, NULL) == 0);
+}
+
+// hipBLASLt has no algorithm. hipBLAS computes the same sizes, the second time others.
+static void fallbacks(standin_handle handle) {
+  standin_handle a, b, d;
+  char x[8];
+  const float one = 1;
+  int found;
+  MUST(hipblasLtMatrixLayoutCreate(&a, 0, 96, 80, 96) == 0);
+  MUST(hipblasLtMatrixLayoutCreate(&b, 0, 80, 72, 80) == 0);
+  MUST(hipblasLtMatrixLayoutCreate(&d, 0, 96, 72, 96) == 0);
+  for (int i = 0; i < 2; ++i) {
+    MUST(hipblasLtMatmulAlgoGetHeuristic(a, a, a, b, d, d, a, 1, x, &found) == 0 && found == 0);
+    MUST(hipblasSgemm(handle, 111, 111, 96, 72, 80 + i, &one, x, 96, x, 80, &one, x, 96) == 0);
+  }
 }
 
 static void collectives(int rounds) {
@@ -42,13 +60,67 @@ static void collectives(int rounds) {
   MUST(ncclAllGather(send, receive, 1000, 6, both[1], NULL) == 0);
 }
 
+static standin_handle tensor(int n, int c, int h, int w) {
+  standin_handle out;
+  MUST(miopenCreateTensorDescriptor(&out) == 0);
+  MUST(miopenSet4dTensorDescriptor(out, 1, n, c, h, w) == 0);
+  return out;
+}
+
+static void convolutions(int rounds) {
+  const float one = 1;
+  char x[8], w[8], y[8];
+  int found;
+  standin_handle image = tensor(32, 64, 28, 28), filter = tensor(128, 32, 3, 3), result = tensor(32, 128, 14, 14), conv;
+  MUST(miopenCreateConvolutionDescriptor(&conv) == 0);
+  MUST(miopenInitConvolutionDescriptor(conv, 0, 1, 1, 2, 2, 1, 1) == 0);
+  MUST(miopenSetConvolutionGroupCount(conv, 2) == 0);
+  MUST(miopenFindConvolutionForwardAlgorithm(NULL, image, x, filter, w, conv, result, y, 1, &found, y, NULL, 0, 0) ==
+       0);
+  for (int i = 0; i < rounds; ++i)
+    MUST(miopenConvolutionForward(NULL, &one, image, x, filter, w, conv, 3, &one, result, y, NULL, 0) == 0);
+  MUST(miopenConvolutionBackwardData(NULL, &one, result, y, filter, w, conv, 0, &one, image, x, NULL, 0) == 0);
+  MUST(miopenConvolutionBackwardWeights(NULL, &one, result, y, image, x, conv, 1, &one, filter, w, NULL, 0) == 0);
+  MUST(miopenConvolutionForwardImmediate(NULL, filter, w, image, x, conv, result, y, NULL, 0, 0) == 3);
+
+  // The same descriptors with other sizes, channels last; their groups are gone.
+  const int sizes[3][5] = {{1, 4, 6, 7, 8}, {5, 4, 2, 2, 2}, {1, 5, 3, 6, 7}}, strides[5] = {1344, 1, 224, 32, 4};
+  const int pad[3] = {0, 0, 0}, stride[3] = {2, 1, 1}, dilation[3] = {1, 1, 1};
+  MUST(miopenSetTensorDescriptor(image, 5, 5, sizes[0], strides) == 0);
+  MUST(miopenSetTensorDescriptor(filter, 5, 5, sizes[1], strides) == 0);
+  MUST(miopenDestroyTensorDescriptor(result) == 0 && miopenCreateTensorDescriptor(&result) == 0);
+  MUST(miopenSetTensorDescriptor(result, 5, 5, sizes[2], strides) == 0);
+  MUST(miopenInitConvolutionNdDescriptor(conv, 3, pad, stride, dilation, 0) == 0);
+  MUST(miopenConvolutionForwardImmediate(NULL, filter, w, image, x, conv, result, y, NULL, 0, 85) == 0);
+}
+
+static void transforms(int rounds) {
+  standin_handle real, many, own;
+  char in[8], out[8];
+  void *inputs[1] = {in}, *outputs[1] = {out};
+  int plan, two[2] = {16, 100};
+  size_t lengths[3] = {8, 16, 32}, size;
+  MUST(hipfftPlan2d(&real, 64, 32, 42) == 0);
+  for (int i = 0; i < rounds; ++i) MUST(hipfftExecR2C(real, in, out) == 0);
+  MUST(hipfftCreate(&many) == 0);
+  MUST(hipfftMakePlanMany(many, 2, two, NULL, 1, 1600, NULL, 1, 1600, 105, 7, &size) == 0);
+  MUST(hipfftExecZ2Z(many, in, out, 1) == 0);
+  MUST(rocfft_plan_create(&own, 0, 1, 1, 3, lengths, 5, NULL) == 0);
+  MUST(rocfft_execute(own, inputs, outputs, NULL) == 0);
+  MUST(cufftPlan1d(&plan, 1024, 41, 3) == 0);
+  MUST(cufftExecC2C(plan, in, out, -1) == 0);
+}
+
 int main(int argc, char** argv) {
   standin_handle handle;
   const int rounds = number(argc, argv, 1, 3);
   MUST(rocblas_create_handle(&handle) == 0);
   products(handle, rounds);
   by_layouts();
+  fallbacks(handle);
   collectives(rounds);
+  convolutions(rounds);
+  transforms(rounds);
   HIP_OK(hipDeviceSynchronize());
   MUST(rocblas_destroy_handle(handle) == 0);
   puts("done");

@@ -1,0 +1,185 @@
+-- Calls that multiply matrices, with their sizes.
+
+-- Functions that multiply matrices, and those that ask for an algorithm for it. letter: the place of the type in the
+-- name; else names of the parameters that have it. Without m the sizes are in layouts that were made before.
+CREATE VIEW matrix_functions AS
+WITH family(head, middles, ends, letter, m, n, k, batch, trans_a, trans_b, a, b, c, compute, ld_a, ld_b, ld_c) AS (
+  VALUES
+    ('rocblas_[sdhcz]gemm', '_', '_64', 9, 'm', 'n', 'k', 'batch_count', 'transA', 'transB', NULL, NULL, NULL, NULL,
+     'lda', 'ldb', 'ldc'),
+    ('rocblas_gemm', '_', '_ex', NULL, 'm', 'n', 'k', 'batch_count', 'transA', 'transB', 'a_type', 'b_type', 'd_type',
+     'compute_type', 'lda', 'ldb', 'ldd'),
+    ('hipblas[SDHCZ]gemm', 'B', '_v2', 8, 'm', 'n', 'k', 'batchCount', 'transA', 'transB', NULL, NULL, NULL, NULL,
+     'lda', 'ldb', 'ldc'),
+    ('hipblasGemm', 'B', 'Ex', NULL, 'm', 'n', 'k', 'batchCount', 'transA', 'transB', 'aType', 'bType', 'cType',
+     'computeType', 'lda', 'ldb', 'ldc'),
+    ('cublas[SDHCZ]gemm', 'B', '_v2', 7, 'm', 'n', 'k', 'batchCount', 'transa', 'transb', NULL, NULL, NULL, NULL,
+     'lda', 'ldb', 'ldc'),
+    ('cublas[SDHCZ]gemm3m', 'B', '_v2', 7, 'm', 'n', 'k', 'batchCount', 'transa', 'transb', NULL, NULL, NULL, NULL,
+     'lda', 'ldb', 'ldc'),
+    ('cublasGemm', 'B', 'Ex', NULL, 'm', 'n', 'k', 'batchCount', 'transa', 'transb', 'Atype', 'Btype', 'Ctype',
+     'computeType', 'lda', 'ldb', 'ldc'),
+    ('cublas[SC]gemm', NULL, 'Ex', NULL, 'm', 'n', 'k', 'batchCount', 'transa', 'transb', 'Atype', 'Btype', 'Ctype',
+     NULL, 'lda', 'ldb', 'ldc'),
+    ('cublasCgemm3m', NULL, 'Ex', NULL, 'm', 'n', 'k', 'batchCount', 'transa', 'transb', 'Atype', 'Btype', 'Ctype',
+     NULL, 'lda', 'ldb', 'ldc'),
+    ('hipblasLtMatmul', NULL, 'Lt', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
+    ('cublasLtMatmul', NULL, 'Lt', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)),
+middle(of, text) AS (
+  VALUES
+    (NULL, ''), ('_', ''), ('_', '_batched'), ('_', '_strided_batched'), ('B', ''), ('B', 'Batched'),
+    ('B', 'StridedBatched')),
+end_of(of, text) AS (
+  VALUES
+    ('_64', ''), ('_64', '_64'), ('_v2', ''), ('_v2', '_v2'), ('_v2', '_64'), ('_v2', '_v2_64'), ('_ex', '_ex'),
+    ('_ex', '_ex_64'), ('_ex', '_ex3'), ('_ex', '_ex3_64'), ('Ex', 'Ex'), ('Ex', 'Ex_64'), ('Ex', 'Ex_v2'),
+    ('Ex', 'Ex_v2_64'), ('Ex', 'ExWithFlags'), ('Ex', 'ExWithFlags_v2'), ('Ex', 'ExWithFlags_64'),
+    ('Ex', 'ExWithFlags_v2_64'), ('Lt', ''), ('Lt', 'AlgoGetHeuristic'))
+SELECT f.function_id, f.session, f.name, f.name GLOB '*Heuristic' AS asks, g.letter, g.m, g.n, g.k, g.batch, g.trans_a,
+       g.trans_b, g.a, g.b, g.c, g.compute, g.ld_a, g.ld_b, g.ld_c
+FROM library_functions f
+JOIN family g ON f.name GLOB g.head || '*'
+JOIN middle x ON x.of IS g.middles
+JOIN end_of e ON e.of = g.ends AND f.name GLOB g.head || x.text || e.text
+WHERE f."group" = 'blas';
+
+-- The sizes of each call. Arguments are JSON without spaces, and a quote inside of a text has a backslash before it.
+-- They are read by instr(), because fade-query lets no view of a file use SQLite's JSON functions.
+CREATE VIEW matrix_calls AS
+WITH product AS MATERIALIZED (  -- with the names as they stand in the arguments
+  SELECT function_id, name, asks, letter, m IS NULL AS by_layouts, '"' || m || '":' AS m, '"' || n || '":' AS n,
+         '"' || k || '":' AS k, '"' || batch || '":' AS batch, '"' || ld_a || '":' AS ld_a, '"' || ld_b || '":' AS ld_b,
+         '"' || ld_c || '":' AS ld_c, '"' || trans_a || '":"' AS trans_a, '"' || trans_b || '":"' AS trans_b,
+         '"' || a || '":"' AS a, '"' || b || '":"' AS b, '"' || c || '":"' AS c, '"' || compute || '":"' AS compute
+  FROM matrix_functions),
+told AS MATERIALIZED (  -- without such functions no call is read
+  SELECT c.session, c.id, c.pid, c.thread_id, c.duration, c.function_id, c.failed, c.result_name, c.args
+  FROM (SELECT 1 FROM product LIMIT 1)
+  CROSS JOIN calls c
+  WHERE c.failed IS NOT NULL AND c.function_id IN (SELECT function_id FROM product)),
+layout_function AS MATERIALIZED (
+  SELECT function_id AS id, name GLOB '*Layout*' AS of_layout, name GLOB '*SetAttribute' AS sets
+  FROM library_functions
+  WHERE name GLOB '*blasLtMatrixLayoutCreate' OR name GLOB '*blasLtMatrixLayoutInit_internal'
+    OR name GLOB '*blasLtMatmulDescCreate' OR name GLOB '*blasLtMatmulDescInit_internal'
+    OR name GLOB '*blasLtMatrixLayoutSetAttribute' OR name GLOB '*blasLtMatmulDescSetAttribute'),
+change AS MATERIALIZED (  -- of layouts and of descriptions of products; the texts from the value of a parameter on
+  SELECT c.session, c.pid, c.id, f.of_layout, f.sets, c.args,
+         substr(c.args, instr(c.args, iif(f.of_layout, '"matLayout":"', '"matmulDesc":"')) + 13 + NOT f.of_layout)
+           AS handle,
+         substr(c.args, nullif(instr(c.args, '"attr":"'), 0) + 8) AS attribute,
+         lower(substr(c.args, nullif(instr(c.args, '"buf":"'), 0) + 7, 8)) AS hex,
+         substr(c.args, nullif(instr(c.args, '"type":"'), 0) + 8) AS type, '0123456789abcdef' AS digits
+  FROM (SELECT 1 FROM product WHERE by_layouts LIMIT 1)
+  CROSS JOIN calls c
+  JOIN layout_function f ON f.id = c.function_id
+  WHERE c.failed = 0),
+layout AS MATERIALIZED (
+  SELECT id, substr(type, 1, instr(type, '"') - 1) AS type,
+         CAST(substr(args, instr(args, '"rows":') + 7) AS INTEGER) AS rows,
+         CAST(substr(args, instr(args, '"cols":') + 7) AS INTEGER) AS cols,
+         CAST(substr(args, instr(args, '"ld":') + 5) AS INTEGER) AS ld
+  FROM change
+  WHERE of_layout AND NOT sets),
+attribute AS MATERIALIZED (  -- a number of four bytes in hexadecimal, the lowest first
+  SELECT s.id, CASE
+                 WHEN s.attribute GLOB '*_MATRIX_LAYOUT_BATCH_COUNT"*' THEN 'batch'
+                 WHEN s.attribute GLOB '*_MATMUL_DESC_TRANSA"*' THEN 'left'
+                 WHEN s.attribute GLOB '*_MATMUL_DESC_TRANSB"*' THEN 'right' END AS sort,
+         (SELECT sum((16 * (instr(s.digits, substr(s.hex, 2 * b.n + 1, 1)) - 1)
+                      + instr(s.digits, substr(s.hex, 2 * b.n + 2, 1)) - 1) << (8 * b.n))
+          FROM (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) b) AS value
+  FROM (SELECT id, hex, digits, substr(attribute, 1, instr(attribute, '"')) AS attribute FROM change WHERE sets) s),
+transposed AS MATERIALIZED (  -- 0, 1, 2 of cuBLAS, or 111, 112, 113
+  SELECT id, 'OP_' || substr('NTC', value % 111 + 1, 1) AS word FROM attribute WHERE sort IN ('left', 'right')),
+role(word, key) AS (
+  VALUES
+    ('a', '"Adesc":"'), ('b', '"Bdesc":"'), ('d', '"Ddesc":"'), ('op', '"matmulDesc":"'), ('op', '"computeDesc":"'),
+    ('op', '"operationDesc":"')),
+used AS (
+  SELECT t.session, t.pid, t.id, r.word, substr(t.args, instr(t.args, r.key) + length(r.key)) AS handle
+  FROM told t
+  JOIN product p ON p.function_id = t.function_id AND p.by_layouts
+  JOIN role r ON instr(t.args, r.key) > 0),
+event AS (  -- a handle is used again, so the last layout with it before a product holds
+  SELECT c.session, c.pid, substr(c.handle, 1, instr(c.handle, '"') - 1) AS handle, c.id,
+         iif(c.sets, NULL, c.id) AS made, a.sort, NULL AS role
+  FROM change c
+  LEFT JOIN attribute a ON a.id = c.id
+  UNION ALL
+  SELECT session, pid, substr(handle, 1, instr(handle, '"') - 1), id, NULL, NULL, word FROM used),
+matched AS (
+  SELECT id, role, max(made) OVER one AS made, max(iif(sort = 'batch', id, NULL)) OVER one AS batch,
+         max(iif(sort = 'left', id, NULL)) OVER one AS left_id, max(iif(sort = 'right', id, NULL)) OVER one AS right_id
+  FROM event
+  WINDOW one AS (PARTITION BY session, pid, handle ORDER BY id)),
+shaped AS MATERIALIZED (
+  SELECT id, max(iif(role = 'a', made, NULL)) AS a, max(iif(role = 'b', made, NULL)) AS b,
+         max(iif(role = 'd', made, NULL)) AS d, max(iif(role = 'd' AND batch > made, batch, NULL)) AS batch,
+         max(iif(role = 'op', made, NULL)) AS op,
+         max(iif(role = 'op' AND left_id > made, left_id, NULL)) AS left_id,
+         max(iif(role = 'op' AND right_id > made, right_id, NULL)) AS right_id
+  FROM matched
+  WHERE role IS NOT NULL
+  GROUP BY id),
+read AS (
+  SELECT t.*, p.name, p.asks, p.letter,
+         iif(p.asks,
+             CAST(substr(t.args, nullif(instr(t.args, '"returnAlgoCount":'), 0) + 18) AS INTEGER),
+             NULL) AS answers,
+         CAST(substr(t.args, nullif(instr(t.args, p.m), 0) + length(p.m)) AS INTEGER) AS m,
+         CAST(substr(t.args, nullif(instr(t.args, p.n), 0) + length(p.n)) AS INTEGER) AS n,
+         CAST(substr(t.args, nullif(instr(t.args, p.k), 0) + length(p.k)) AS INTEGER) AS k,
+         CAST(substr(t.args, nullif(instr(t.args, p.batch), 0) + length(p.batch)) AS INTEGER) AS batch,
+         CAST(substr(t.args, nullif(instr(t.args, p.ld_a), 0) + length(p.ld_a)) AS INTEGER) AS ld_a,
+         CAST(substr(t.args, nullif(instr(t.args, p.ld_b), 0) + length(p.ld_b)) AS INTEGER) AS ld_b,
+         CAST(substr(t.args, nullif(instr(t.args, p.ld_c), 0) + length(p.ld_c)) AS INTEGER) AS ld_c,
+         substr(t.args, nullif(instr(t.args, p.trans_a), 0) + length(p.trans_a)) AS trans_a,
+         substr(t.args, nullif(instr(t.args, p.trans_b), 0) + length(p.trans_b)) AS trans_b,
+         substr(t.args, nullif(instr(t.args, p.a), 0) + length(p.a)) AS a,
+         substr(t.args, nullif(instr(t.args, p.b), 0) + length(p.b)) AS b,
+         coalesce(substr(t.args, nullif(instr(t.args, p.c), 0) + length(p.c)),
+                  substr(t.args, nullif(instr(t.args, '"c_type":"'), 0) + 10)) AS c,
+         substr(t.args, nullif(instr(t.args, p.compute), 0) + length(p.compute)) AS compute
+  FROM told t
+  JOIN product p ON p.function_id = t.function_id)
+SELECT t.id AS call_id, t.session, t.pid, t.thread_id, t.function_id, t.name, t.duration, t.failed, t.asks, t.answers,
+       t.result_name, coalesce(t.m, d.rows) AS m, coalesce(t.n, d.cols) AS n,
+       coalesce(t.k, a.rows * a.cols / nullif(d.rows, 0)) AS k, coalesce(t.batch, v.value, 1) AS batch,
+       coalesce(substr(t.trans_a, 1, instr(t.trans_a, '"') - 1), iif(x.op IS NULL, NULL, coalesce(l.word, 'OP_N')))
+         AS trans_a,
+       coalesce(substr(t.trans_b, 1, instr(t.trans_b, '"') - 1), iif(x.op IS NULL, NULL, coalesce(r.word, 'OP_N')))
+         AS trans_b,
+       coalesce(t.ld_a, a.ld) AS ld_a, coalesce(t.ld_b, b.ld) AS ld_b, coalesce(t.ld_c, d.ld) AS ld_c,
+       coalesce(upper(substr(t.name, t.letter, 1)), substr(t.a, 1, instr(t.a, '"') - 1), a.type) AS a,
+       coalesce(upper(substr(t.name, t.letter, 1)), substr(t.b, 1, instr(t.b, '"') - 1), b.type) AS b,
+       coalesce(upper(substr(t.name, t.letter, 1)), substr(t.c, 1, instr(t.c, '"') - 1), d.type) AS c,
+       substr(t.compute, 1, instr(t.compute, '"') - 1) AS compute
+FROM read t
+LEFT JOIN shaped x ON x.id = t.id
+LEFT JOIN layout a ON a.id = x.a
+LEFT JOIN layout b ON b.id = x.b
+LEFT JOIN layout d ON d.id = x.d
+LEFT JOIN attribute v ON v.id = x.batch
+LEFT JOIN transposed l ON l.id = x.left_id
+LEFT JOIN transposed r ON r.id = x.right_id;
+
+-- What followed where hipBLASLt or cuBLASLt had no algorithm: the next product of that thread. used: its function, if
+-- it is of another library and has the same sizes.
+CREATE VIEW matrix_fallbacks AS
+WITH product AS MATERIALIZED (SELECT * FROM matrix_calls),
+nested AS MATERIALIZED (
+  SELECT DISTINCT call_id
+  FROM library_nesting
+  WHERE call_id IN (SELECT call_id FROM product) AND outer_id IN (SELECT call_id FROM product)),
+followed AS (
+  SELECT p.*, p.name GLOB '*blasLt*' AS light, lead(p.call_id) OVER one AS next_id
+  FROM product p
+  WHERE p.call_id NOT IN (SELECT call_id FROM nested)
+  WINDOW one AS (PARTITION BY p.thread_id ORDER BY p.call_id))
+SELECT r.call_id, r.session, r.pid, r.function_id, r.name, coalesce(r.result_name, 'no algorithm') AS answer, r.m, r.n,
+       r.k, r.batch, r.a AS type, u.call_id AS used_id, u.name AS used
+FROM followed r
+LEFT JOIN product u ON u.call_id = r.next_id AND u.name NOT GLOB '*blasLt*' AND NOT u.failed AND u.m = r.m
+  AND u.n = r.n AND u.k = r.k AND u.batch = r.batch
+WHERE r.light AND (r.failed OR (r.asks AND r.answers = 0));
