@@ -9,7 +9,7 @@
 
 namespace fade::query {
 
-// A word with *, ? or [ that names no file (and is no SQL) becomes the files that match, in order of their names; none is an error.
+// A word with *, ? or [ that names no file, and is no SQL, becomes the files that match. None is an error.
 Result<std::vector<std::string>> expanded(const std::vector<std::string>& words);
 bool is_pattern(const std::string& word);
 

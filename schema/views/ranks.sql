@@ -31,9 +31,9 @@ FROM first
 GROUP BY id
 HAVING max(what = 'rank');
 
--- The distributed job that a session is a part of: sessions of machines and ranks that were recorded into files of their
--- own and merged. Such sessions overlap in time, tell the same size, and have no rank in common. Other sessions are a
--- job of their own. shift: of times of the session, to the begin of the job's first session: by the clock of the
+-- The distributed job that a session is a part of: sessions of machines and ranks that were recorded into files of
+-- their own and merged. Such sessions overlap in time, tell the same size, and have no rank in common. Other sessions
+-- are a job of their own. shift: of times of the session, to the begin of the job's first session: by the clock of the
 -- machine if both ran on one machine since its boot, else by the wall clocks of both.
 CREATE VIEW jobs AS
 WITH ranked AS MATERIALIZED (SELECT DISTINCT session, rank, world_size FROM process_ranks WHERE rank IS NOT NULL),
@@ -53,7 +53,8 @@ begun AS (
   FROM lasted),
 together AS MATERIALIZED (
   SELECT session, world,
-         sum(coalesce(is_later, 0)) OVER (PARTITION BY world ORDER BY start_ns, session ROWS UNBOUNDED PRECEDING) AS part
+         sum(coalesce(is_later, 0)) OVER (PARTITION BY world ORDER BY start_ns, session
+                                          ROWS UNBOUNDED PRECEDING) AS part
   FROM begun),
 twice AS MATERIALIZED (
   SELECT DISTINCT t.world, t.part

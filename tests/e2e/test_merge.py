@@ -54,7 +54,17 @@ def job(build, tmp_path_factory):
     for rank in range(3):
         env = build.environment("v6", MEETING=str(folder / "meeting"), RANK=str(rank), WORLD_SIZE="3")
         env["LD_LIBRARY_PATH"] += f":{build.runtimes / 'libraries'}"
-        words = [build.fade_run, "-q", "-e", "all,comm", "--step", "hipDeviceSynchronize", "-o", folder / f"run-{rank}.db", "--"]
+        words = [
+            build.fade_run,
+            "-q",
+            "-e",
+            "all,comm",
+            "--step",
+            "hipDeviceSynchronize",
+            "-o",
+            folder / f"run-{rank}.db",
+            "--",
+        ]
         running.append(subprocess.Popen([*words, "/usr/bin/python3", folder / "rank.py"], env=env, cwd=folder))
     assert [one.wait(timeout=120) for one in running] == [0, 0, 3]
     return folder
@@ -87,7 +97,12 @@ def test_reports_of_the_merged_file_add_up(query, job, tmp_path):
     assert merged.returncode == 0, merged.stderr
     assert "3 recordings with 3 sessions" in merged.stderr
     assert oct((tmp_path / "all.db").stat().st_mode)[-3:] == "600"
-    for report, columns in {"top": ["calls", "errors"], "errors": ["repeats"], "steps": ["calls"], "library-calls": ["calls"]}.items():
+    for report, columns in {
+        "top": ["calls", "errors"],
+        "errors": ["repeats"],
+        "steps": ["calls"],
+        "library-calls": ["calls"],
+    }.items():
         each = [table(query, file, report) for file in files]
         for column in columns:
             assert total(table(query, "all.db", report), column) == sum(total(rows, column) for rows in each) > 0
@@ -146,7 +161,9 @@ def test_the_same_recording_counts_once(query, record, tmp_path):
     record("b.db", "alloc")
     merged = query("merge", "a.db", "copy.db", "link.db", "b.db", "a.db", "-o", "all.db")
     assert merged.returncode == 0 and merged.stderr.count("left out") == 3
-    assert total(table(query, "all.db", "top"), "calls") == total(table(query, "a.db", "top"), "calls") + total(table(query, "b.db", "top"), "calls")
+    assert total(table(query, "all.db", "top"), "calls") == total(table(query, "a.db", "top"), "calls") + total(
+        table(query, "b.db", "top"), "calls"
+    )
 
 
 def test_a_merged_file_is_a_recording(query, record):
@@ -171,10 +188,15 @@ def test_arguments_and_stacks_stay_with_their_calls(query, record, tmp_path):
     assert query("merge", one, two, "-o", "all.db").returncode == 0
     columns = "--columns=name,args,start_ns,duration_ns,result"
     for session, file in ("1", one), ("2", two):
-        alone, merged = query(file, "calls", columns, "-f", "tsv"), query("all.db", "calls", columns, "-f", "tsv", "--session", session)
+        alone, merged = query(file, "calls", columns, "-f", "tsv"), query(
+            "all.db", "calls", columns, "-f", "tsv", "--session", session
+        )
         assert alone.stdout.count("\n") > 40 and "{" in alone.stdout
         assert merged.stdout == alone.stdout
-        assert query("all.db", "stacks", "--columns=calls,frames", "--session", session, "-f", "tsv").stdout == query(file, "stacks", "--columns=calls,frames", "-f", "tsv").stdout
+        assert (
+            query("all.db", "stacks", "--columns=calls,frames", "--session", session, "-f", "tsv").stdout
+            == query(file, "stacks", "--columns=calls,frames", "-f", "tsv").stdout
+        )
 
 
 # ---------------------------------------------------------------- files that are not whole, or none
@@ -234,7 +256,9 @@ def test_what_exists_is_not_overwritten(query, record, tmp_path):
     assert query("merge", "a.db", "b.db", "-o", "all.db", "--force").returncode == 0
 
 
-@pytest.mark.parametrize("words", [["a.db", "-o", "all.db"], ["a.db", "b.db"], ["-o", "all.db"], ["no-*.db", "-o", "all.db"]])
+@pytest.mark.parametrize(
+    "words", [["a.db", "-o", "all.db"], ["a.db", "b.db"], ["-o", "all.db"], ["no-*.db", "-o", "all.db"]]
+)
 def test_too_few_words(query, record, words):
     record("a.db", "launch=2"), record("b.db", "launch=3")
     refused = query("merge", *words)
@@ -248,14 +272,21 @@ def test_a_full_disk_leaves_no_half_file(build, record, tmp_path):
     if subprocess.run(["unshare", "-rm", "sh", "-c", mount], cwd=tmp_path, capture_output=True).returncode:
         pytest.skip("needs a user namespace")
     script = f"{mount} && {build.fade_query} merge a.db b.db -o small/all.db; echo status $?; ls small"
-    done = subprocess.run(["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run(
+        ["unshare", "-rm", "sh", "-c", script], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True
+    )
     assert done.stdout == "status 1\n", done.stdout + done.stderr
     assert "full" in done.stderr and "free space" in done.stderr
 
 
 def test_a_signal_leaves_no_half_file(build, record, tmp_path):
     record("a.db", "launch=2")
-    merging = subprocess.Popen([build.fade_query, "merge", "a.db", *["a.db"] * 2000, "-o", "all.db"], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.DEVNULL)
+    merging = subprocess.Popen(
+        [build.fade_query, "merge", "a.db", *["a.db"] * 2000, "-o", "all.db"],
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        stderr=subprocess.DEVNULL,
+    )
     end = time.monotonic() + 60
     while not (tmp_path / "all.db.part").exists() and merging.poll() is None:
         assert time.monotonic() < end
