@@ -91,6 +91,7 @@ class Reader {
     return out;
   }
   bool good() const { return good_; }
+  std::span<const std::byte> rest() const { return bytes_; }
 
  private:
   std::span<const std::byte> bytes_;
@@ -217,6 +218,26 @@ std::optional<PackedCall> CallBlock::find(std::int64_t call) const {
     std::memcpy(out.payload.data() + word * sizeof(std::uint64_t), &columns_[registers_ + word][places_[word][*found]],
                 sizeof(std::uint64_t));
   return out;
+}
+
+// The first word of the first column is the first id; the others are differences to it.
+std::optional<std::vector<std::byte>> with_moved_calls(std::span<const std::byte> bytes, std::int64_t by) {
+  constexpr std::size_t kHead = 3;
+  Reader in(bytes);
+  BlockWriter out(kHead + 1);
+  const std::uint64_t format = in.number();
+  out.number(format);
+  for (std::size_t i = 1; i < kHead; ++i) out.number(in.number());
+  const std::uint64_t word = in.number();
+  // A difference of 0 has a count behind it. No call has the id 0.
+  if (!in.good() || format != kFormat || word == 0) return std::nullopt;
+  const std::uint64_t first = word >> 1 ^ (word & 1 ? ~std::uint64_t{0} : 0);
+  const std::uint64_t moved = first + static_cast<std::uint64_t>(by);
+  if (moved == 0) return std::nullopt;
+  out.word(moved);
+  std::vector<std::byte> all = out.take();
+  all.insert(all.end(), in.rest().begin(), in.rest().end());
+  return all;
 }
 
 }  // namespace fade::probes

@@ -63,4 +63,7 @@ class CallBlock {
   std::vector<std::vector<std::uint32_t>> places_;  // of a row's word in a column of the payload
 };
 
+// The block with `by` added to the ids of its calls. Returns nullopt if `bytes` do not begin as a block does.
+std::optional<std::vector<std::byte>> with_moved_calls(std::span<const std::byte> bytes, std::int64_t by);
+
 }  // namespace fade::probes

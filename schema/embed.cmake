@@ -57,8 +57,10 @@ foreach(part tables views docs)
   quoted(text "${text}")
   string(APPEND code "std::string_view ${part}() {\n  static constexpr std::string_view text = ${text};\n  return text;\n}\n")
 endforeach()
-literal(text "${SCHEMA}/gpus.tsv")
-string(APPEND code "std::string_view gpus() {\n  static constexpr std::string_view text = ${text};\n  return text;\n}\n")
+foreach(table gpus references)
+  literal(text "${SCHEMA}/${table}.tsv")
+  string(APPEND code "std::string_view ${table}() {\n  static constexpr std::string_view text = ${text};\n  return text;\n}\n")
+endforeach()
 
 # An array of NAME and SQL, for the files of reports/ whose name matches.
 function(named_texts out array matching)

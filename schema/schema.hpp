@@ -22,7 +22,8 @@ struct View {
 };
 // The statements of views(), one by one.
 const std::vector<View>& each_view();
-std::string_view gpus();  // the reference table of GPUs, tab separated
+std::string_view gpus();        // the reference table of GPUs, tab separated
+std::string_view references();  // which columns hold row ids, and of which table; tab separated
 
 struct Report {
   std::string_view name;  // of the file, without .sql

@@ -29,6 +29,16 @@ json to_json(const HoldTimes& holds) {
       {"threads", holds.threads}, {"held", holds.held}, {"median_ns", holds.median_ns}, {"worst_ns", holds.worst_ns}};
 }
 
+json to_json(const std::vector<store::GpuNow>& gpus) {
+  json out = json::array();
+  for (const store::GpuNow& gpu : gpus) {
+    json& one = out.emplace_back(json{{"node", gpu.node}});
+    if (gpu.has_busy) one["busy_percent"] = gpu.busy_percent;
+    if (gpu.has_memory) one["memory_bytes"] = gpu.memory_bytes;
+  }
+  return out;
+}
+
 // Names come from outside: what is not UTF-8 is replaced.
 std::string line_of(const json& message) { return message.dump(-1, ' ', false, json::error_handler_t::replace) + '\n'; }
 
@@ -81,7 +91,10 @@ void Control::tick(const LiveNumbers& now) {
         {"dropped", now.dropped},
         {"memory_bytes", now.memory_bytes},
         {"peak_bytes", now.peak_bytes},
-        {"database_bytes", now.database_bytes}});
+        {"database_bytes", now.database_bytes},
+        {"launches", now.launches},
+        {"gpu_busy_ns", now.gpu_busy_ns},
+        {"gpus", to_json(now.gpus)}});
 }
 
 void Control::ended(const AttachOutcome& outcome) {
@@ -93,6 +106,8 @@ void Control::ended(const AttachOutcome& outcome) {
                      {"errors", s.errors},
                      {"dropped", s.dropped},
                      {"duration_ns", s.duration_ns},
+                     {"launches", s.launches},
+                     {"gpu_busy_ns", s.gpu_busy_ns},
                      {"database", s.database},
                      {"bytes_differing", outcome.bytes_differing},
                      {"holds", to_json(outcome.detach_holds)}};

@@ -24,6 +24,8 @@ struct Context {
   std::string new_file;      // path of the output, if a library writes it itself (SQLite); empty if not
 };
 
+inline constexpr std::size_t kAnyNumber = 100'000;  // of words
+
 using RunOn = Result<void> (*)(Context&, Recording&);
 using RunAlone = Result<void> (*)(Context&);
 
@@ -47,7 +49,9 @@ struct Command {
   int failure_status = 1;  // to end with where there is no answer
   PageKind page = PageKind::None;
   bool Settings::*piped_with =
-      nullptr;  // with this option the page stays a page in a pipe, though it is of PageKind::Terminal
+      nullptr;               // with this option the page stays a page in a pipe, though it is of PageKind::Terminal
+  bool takes_one = false;    // recording: it is written, or opened again by its name
+  bool one_session = false;  // the newest of a merged recording, unless --session says otherwise
 };
 
 const std::vector<Command>& commands();
@@ -73,6 +77,7 @@ Result<void> run_user_sql(Context& context, Recording& recording);
 Result<void> open_shell(Context& context, Recording& recording);
 Result<void> show_info(Context& context, Recording& recording);
 Result<void> import_trace(Context& context, Recording& recording);
+Result<void> merge_recordings(Context& context);
 Result<void> build_indexes(Context& context, Recording& recording);
 Result<void> list_recordings(Context& context);
 Result<void> list_reports(Context& context);

@@ -121,7 +121,7 @@ Result<Database> Database::open(const std::string& path) {
                                    SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
   d.db_.reset(raw);
   if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot open " + path));
-  add_watched_of_older(raw);
+  add_views_of_newer(raw);
   if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());
   return d;
 }
@@ -135,6 +135,15 @@ Result<Database> Database::in_memory(const std::function<void(sqlite3*)>& fill) 
   d.db_.reset(raw);
   if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot make a table in memory"));
   fill(raw);
+  if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());
+  return d;
+}
+
+Result<Database> Database::adopt(sqlite3* connection, const std::string& path) {
+  Database d;
+  d.guard_ = std::make_unique<Guard>();
+  d.path_ = path;
+  d.db_.reset(connection);
   if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());
   return d;
 }

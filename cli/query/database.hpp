@@ -68,6 +68,8 @@ class Database {
   static Result<Database> open(const std::string& path);
   // An empty one that `fill` may write to before it becomes read-only like the others.
   static Result<Database> in_memory(const std::function<void(sqlite3*)>& fill);
+  // A connection that was made and filled elsewhere; from now on it is read-only and closed by the object.
+  static Result<Database> adopt(sqlite3* connection, const std::string& path);
   Database(Database&&) = default;
 
   Result<Statement> prepare(std::string_view sql);

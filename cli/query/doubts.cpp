@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <utility>
+
 #include "cli/query/named_row.hpp"
 
 namespace fade::query {
@@ -16,6 +18,12 @@ constexpr std::string_view kOpen =
 constexpr const char* kIsOlder =
     "SELECT (SELECT count(*) FROM main.sqlite_master WHERE name = 'watched') = 0 AND "
     "(SELECT count(*) FROM main.sqlite_master WHERE name = 'processes') = 1";
+// A view that recordings of older builds of this schema lack: they were no parts of others.
+constexpr const char* kIsWithoutJobs =
+    "SELECT (SELECT count(*) FROM main.sqlite_master WHERE name = 'jobs') = 0 AND "
+    "(SELECT count(*) FROM main.sqlite_master WHERE name = 'session_') = 1";
+constexpr const char* kJobsOfOlder =
+    "CREATE TEMP VIEW jobs AS SELECT id AS session, id AS job, host, boot_id AS machine, 0 AS shift FROM main.session_";
 constexpr const char* kOfOlder =
     "CREATE TEMP VIEW watched AS SELECT p.session, p.id AS process_id, p.pid, t.column1 AS topic, 0 AS complete, "
     "'rows' AS level, 1 AS has_rows, "
@@ -56,14 +64,17 @@ std::string remark(Recording& recording, const table::Value& session, std::strin
   return without.empty() ? without : "Not every call has a row: " + without + ".";
 }
 
-void add_watched_of_older(sqlite3* db) {
-  bool is_older = false;
+void add_views_of_newer(sqlite3* db) {
+  constexpr std::pair<const char*, const char*> kViews[] = {{kIsOlder, kOfOlder}, {kIsWithoutJobs, kJobsOfOlder}};
   const auto take = [](void* to, int, char** values, char**) {
     *static_cast<bool*>(to) = values[0] && *values[0] == '1';
     return SQLITE_OK;
   };
-  if (sqlite3_exec(db, kIsOlder, take, &is_older, nullptr) == SQLITE_OK && is_older)
-    sqlite3_exec(db, kOfOlder, nullptr, nullptr, nullptr);
+  for (const auto& [condition, view] : kViews) {
+    bool is_missing = false;
+    if (sqlite3_exec(db, condition, take, &is_missing, nullptr) == SQLITE_OK && is_missing)
+      sqlite3_exec(db, view, nullptr, nullptr, nullptr);
+  }
 }
 
 }  // namespace fade::query

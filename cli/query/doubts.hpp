@@ -23,7 +23,8 @@ std::string why_without_rows(Recording& recording, const table::Value& session, 
 // (`rows`) also that some have no row.
 std::string remark(Recording& recording, const table::Value& session, std::string_view topic, bool rows);
 
-// A recording of an older fade has no view watched: gives the connection one that says so. Before it is locked down.
-void add_watched_of_older(sqlite3* db);
+// A recording of an older fade lacks views that reports read: gives the connection views that say so. Before it is
+// locked down.
+void add_views_of_newer(sqlite3* db);
 
 }  // namespace fade::query

@@ -283,7 +283,8 @@ const Variant* variant_for(const Report& report, const Settings& settings) {
 Result<Value> chosen_session(const Settings& settings, const Recording& recording) {
   if (settings.session == "all" || recording.sessions.empty()) return Value{};
   // The only session needs no condition, which saves two look-ups for each call.
-  if (settings.session.empty()) return recording.sessions.size() == 1 ? Value{} : Value{recording.sessions.back()};
+  if (settings.session.empty())
+    return recording.sessions.size() == 1 || recording.is_merged ? Value{} : Value{recording.sessions.back()};
   std::int64_t n = 0;
   const char* end = settings.session.data() + settings.session.size();
   if (std::from_chars(settings.session.data(), end, n).ptr != end)

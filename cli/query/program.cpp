@@ -27,6 +27,7 @@
 #include "cli/query/pager.hpp"
 #include "cli/query/part_file.hpp"
 #include "cli/query/questions.hpp"
+#include "cli/query/several.hpp"
 #include "cli/query/target.hpp"
 #include "cli/query/timeline_formats.hpp"
 #include "cli/query/user_lines.hpp"
@@ -41,7 +42,7 @@ cli::Program program() {
       .name = "fade-query",
       .section = "query",
       .environment = "FADE_QUERY_OPTIONS",
-      .usage = "[RECORDING] [REPORT] [OPTIONS]",
+      .usage = "[RECORDING...] [REPORT] [OPTIONS]",
       .about = "Print reports from a recording. Default: $FADE_OUTPUT, else the newest recording in this directory.",
       .examples = {{"fade-query", "what ran and where its time went"},
                    {"fade-query calls --errors --format jsonl", "failed calls for another program"},
@@ -147,10 +148,15 @@ Result<void> tell_doubts(Context& context, Recording& recording, const Command& 
   return text.empty() ? Result<void>{} : context.output.bytes->write(paragraph(context, text, 0) + "\n");
 }
 
+bool shows_one_session(const Target& target, const Settings& settings) {
+  return target.command && (target.command->one_session || !settings.timeline_format.empty());
+}
+
 Result<void> answer_once(Context& context, const Target& target, bool first) {
   if (target.command && target.command->alone) return target.command->alone(context);
-  auto recording = open_recording(context.path);
+  auto recording = target.paths.empty() ? open_recording(context.path) : open_several(target.paths);
   if (!recording) return tl::unexpected(recording.error());
+  if (shows_one_session(target, context.settings)) recording->is_merged = false;
   if (!context.settings.skip_frames.empty())
     if (auto used = use_user_lines(recording->database, context.settings.skip_frames); !used) return used;
   const bool page =
@@ -179,6 +185,7 @@ Result<void> answer(Context& context, const Target& target) {
 
 // Empty where the command reads none.
 Result<std::string> choose_recording(const Target& target) {
+  if (!target.paths.empty()) return name_of_several(target.paths);
   if (!target.path.empty() || (target.command && target.command->alone)) return target.path;
   auto path = default_recording(::getenv("FADE_OUTPUT"), ".");
   if (path) log::info("reading {}", table::printable(*path));
@@ -237,11 +244,24 @@ Result<void> check_porting(const Settings& settings, const Target& target) {
   return usage("only porting has --with-libraries", {}, "fade-query porting PROGRAM --with-libraries");
 }
 
+// The output must not be one of several files that are read.
+Result<void> check_inputs(const Settings& settings, const Target& target) {
+  const bool is_merge = target.command && target.command->alone == merge_recordings;
+  auto files = is_merge ? expanded(target.words) : Result<std::vector<std::string>>(target.paths);
+  if (!files) return tl::unexpected(files.error());
+  for (const std::string& file : *files)
+    if (is_of_recording(settings.output, file))
+      return fail("cannot write " + settings.output, "it is one of the recordings that are read", "name another file");
+  return {};
+}
+
 // The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
 Result<int> run(Settings& settings, const cli::Invocation& invocation, int& failure_status) {
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
   auto target = read_words(invocation.words);
   if (!target) return tl::unexpected(target.error());
+  if (settings.watch && !target->paths.empty())
+    return usage("--watch takes one recording", {}, "fade-query merge FILES -o all.db      makes one of them");
   if (!settings.stack_format.empty() && !(target->command && target->command->name == "flame"))
     return usage("only flame has the format " + settings.stack_format, {},
                  "fade-query flame --format " + settings.stack_format);
@@ -250,25 +270,28 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   if (auto fine = choose_timeline(settings, *target); !fine) return tl::unexpected(fine.error());
   if (target->command) failure_status = target->command->failure_status;
   const bool is_html = target->command && target->command->name == "page";
-  if (auto fine = is_html ? Result<void>() : check_ending(settings); !fine) return tl::unexpected(fine.error());
+  const bool is_merge = target->command && target->command->alone == merge_recordings;
+  if (auto fine = is_html || is_merge ? Result<void>() : check_ending(settings); !fine)
+    return tl::unexpected(fine.error());
   auto path = choose_recording(*target);
   if (!path) return tl::unexpected(path.error());
   if (is_html && settings.output.empty()) settings.output = page_beside(*path);
+  if (auto fine = check_inputs(settings, *target); !fine) return tl::unexpected(fine.error());
   Fd file;
   if (!settings.output.empty() && settings.output != "-") {
-    auto opened = open_output(settings, *path, is_html ? kOwnersOnly : kAsTheUserWants);
+    auto opened = open_output(settings, *path, is_html || is_merge ? kOwnersOnly : kAsTheUserWants);
     if (!opened) return tl::unexpected(opened.error());
     file = std::move(*opened);
   }
   std::optional<PartFile> part;
-  if (file && !settings.timeline_format.empty()) {
+  if (file && (is_merge || !settings.timeline_format.empty())) {
     auto made = PartFile::beside(file, settings.output);
     if (!made) return drop_if_empty(file, settings), tl::unexpected(made.error());
     part.emplace(std::move(*made));
   }
   const int fd = part ? part->fd() : file ? file.get() : STDOUT_FILENO;
   table::FdBytes direct(fd, file ? settings.output : "standard output");
-  Context context{settings, target->words, *path, !target->path.empty(), {}};
+  Context context{settings, target->words, *path, !target->path.empty() || !target->paths.empty(), {}};
   context.output.bytes = &direct;
   if (part) context.new_file = part->part_name();
   context.output.style.terminal = table::look_at_terminal(fd, cli::use_color(invocation.color, fd));

@@ -23,7 +23,7 @@ constexpr std::array<Question, 9> kQuestions{
      {"work", "work for the GPU?", ""},
      {"devices", "which GPU, libs?", ""},
      {"cuda", "CUDA on ZLUDA?", "porting"},
-     {"processes", "processes, ranks?", ""},
+     {"processes", "processes, ranks?", "merge"},
      {"complete", "is it complete?", "info check"},
      {"own", "your own", "sql shell export import index list reports probes"}}};
 

@@ -38,7 +38,17 @@ Sentence job(const NamedRow& about) {
   if (about.has("hosts")) text += " on " + about.text("hosts");
   text += ", told by " + about.text("sources");
   if (about.number("groups") > 1) text += fmt::format(", in {} groups", about.number("groups"));
+  if (about.number("jobs") > 1) text += fmt::format(", of {} jobs: --session N shows one", about.number("jobs"));
   return text;
+}
+
+// Files of several machines may be merged. Each machine has its own clock.
+std::string clocks(const NamedRow& about) {
+  if (about.number("machines") < 2) return {};
+  return fmt::format(
+      "times of {} machines are compared by their own wall clocks, which differ: with NTP by about a millisecond, "
+      "without it by seconds. Shorter times between ranks of different machines mean nothing",
+      about.number("machines"));
 }
 
 // ---------------------------------------------------------------- failures
@@ -139,6 +149,7 @@ Result<RankLines> rank_lines(const Context& context, Recording& recording) {
   if (!ranks) return tl::unexpected(ranks.error());
   if (!failed || !waits) return tl::unexpected(failed ? waits.error() : failed.error());
   RankLines out{{"job", *job(about->front())}, {"failed", among_recorded(about->front(), *failed)}};
+  out.emplace_back("clocks", clocks(about->front()));
   if (ranks->size() < 2) return out;
   out.emplace_back("waiting", among_recorded(about->front(), *waits));
   for (const Measure& measure : kMeasures) out.emplace_back(measure.label, unevenness(*ranks, measure));

@@ -137,6 +137,10 @@ void take_state(Recording& r, std::size_t open, bool alive) {
   r.database.put_in_texts(known ? kEither : "", alive ? "fade is still recording" : "fade was killed");
 }
 
+bool is_merged(Database& database) {
+  return integer(database.one("SELECT 1 FROM meta_ WHERE key = 'merged_files'")) == 1;
+}
+
 Result<Recording> open_once(const std::string& path) {
   std::optional<Pid> holder;
   {
@@ -150,10 +154,11 @@ Result<Recording> open_once(const std::string& path) {
   if (!db) return tl::unexpected(db.error());
   if (auto fine = check_identity(*db, path); !fine) return tl::unexpected(fine.error());
   if (auto made = use_user_lines(*db, {}); !made) return tl::unexpected(made.error());
-  Recording r{path, std::move(*db), State::Closed, holder, {}};
+  Recording r{path, std::move(*db), State::Closed, holder, {}, false};
   const auto open = read_sessions(r);
   if (!open) return tl::unexpected(with_context("cannot read " + path, open.error()));
   take_state(r, *open, holder.has_value());
+  r.is_merged = is_merged(r.database);
   return r;
 }
 
@@ -168,11 +173,20 @@ Result<Recording> open_recording(const std::string& path) {
   return open_once(path);
 }
 
+// The state of each file was told when it was read.
+Result<Recording> as_recording(Database database, const std::string& name) {
+  if (auto made = use_user_lines(database, {}); !made) return tl::unexpected(made.error());
+  Recording r{name, std::move(database), State::Closed, std::nullopt, {}, true};
+  if (auto read = read_sessions(r); !read) return tl::unexpected(with_context("cannot read " + name, read.error()));
+  return r;
+}
+
 Result<Recording> connect_again(const Recording& recording) {
   auto db = Database::open(recording.path);
   if (!db) return tl::unexpected(db.error());
   if (auto made = use_user_lines(*db, {}); !made) return tl::unexpected(made.error());
-  Recording r{recording.path, std::move(*db), recording.state, recording.holder, recording.sessions};
+  Recording r{recording.path,   std::move(*db),     recording.state,
+              recording.holder, recording.sessions, recording.is_merged};
   if (auto looked = look_again(r); !looked) return tl::unexpected(looked.error());
   return r;
 }

@@ -24,10 +24,13 @@ struct Recording {
   State state = State::Closed;
   std::optional<Pid> holder;           // a process that has the file open, where the kernel tells
   std::vector<std::int64_t> sessions;  // ids, ascending
+  bool is_merged = false;              // of several files: all sessions are meant where none is chosen
 };
 
 // Fails with three lines: missing, no permission, a directory, empty, not SQLite, not ours, from a newer fade.
 Result<Recording> open_recording(const std::string& path);
+// What was merged in this process (several.hpp). `name`: for people.
+Result<Recording> as_recording(Database database, const std::string& name);
 // Another connection to the same file, for another thread. Does not open the file by itself, which would give up the
 // locks of the first connection.
 Result<Recording> connect_again(const Recording& recording);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/suggest.hpp"
+#include "cli/query/several.hpp"
 #include "cli/table/text.hpp"
 
 namespace fade::query {
@@ -61,7 +62,7 @@ bool is_own_name(const std::string& name) {
 
 // A report's name wins over a file of that name: write ./top for the file. Other tools' words do not.
 bool names_file(const std::string& word) {
-  if (word.find('/') != std::string::npos || word.ends_with(".db")) return true;
+  if (word.find('/') != std::string::npos || word.ends_with(".db") || is_pattern(word)) return true;
   struct stat s {};
   if (is_own_name(word) || ::stat(word.c_str(), &s) != 0) return false;
   return !is_known_name(word) || S_ISREG(s.st_mode);
@@ -86,14 +87,33 @@ tl::unexpected<Error> unknown_word(const std::string& name, const std::string& s
 
 std::size_t most_words(const Target& t) { return t.command ? t.command->most_words : t.report->knows("word") ? 1 : 0; }
 
-// `fade-query export run.db`: one word too many, and it can only be the recording.
-void take_path_from_end(Target& t) {
-  const bool one_too_many = t.path.empty() && t.words.size() == most_words(t) + 1;
-  if (!one_too_many || (t.command && t.command->alone) ||
-      !(t.words.back().ends_with(".db") || is_recording(t.words.back())))
-    return;
-  t.path = std::move(t.words.back());
-  t.words.pop_back();
+bool looks_like_recording(const std::string& word) {
+  return word.ends_with(".db") || is_pattern(word) || is_recording(word);
+}
+
+// `fade-query export run.db`: words too many, which can only be recordings.
+void take_paths_from_end(Target& t) {
+  const std::size_t most = most_words(t);
+  if (!t.paths.empty() || t.words.size() <= most || (t.command && t.command->alone)) return;
+  const auto first = t.words.begin() + static_cast<std::ptrdiff_t>(most);
+  if (!std::all_of(first, t.words.end(), looks_like_recording)) return;
+  t.paths.assign(first, t.words.end());
+  t.words.erase(first, t.words.end());
+}
+
+Result<void> settle_paths(Target& t) {
+  if (t.command && t.command->most_words == kAnyNumber)
+    t.words.insert(t.words.begin(), t.paths.begin(), t.paths.end()), t.paths.clear();
+  auto paths = expanded(t.paths);
+  if (!paths) return tl::unexpected(paths.error());
+  t.paths = std::move(*paths);
+  if (t.paths.size() > 1 && t.command && t.command->takes_one)
+    return usage(std::string(t.command->name) + " takes one recording, not " + std::to_string(t.paths.size()), {},
+                 "fade-query merge FILES -o all.db      makes one of them");
+  if (t.paths.size() != 1) return {};
+  t.path = std::move(t.paths.front());
+  t.paths.clear();
+  return {};
 }
 
 Result<void> check_words(const Target& t) {
@@ -121,15 +141,16 @@ bool is_known_name(const std::string& word) { return is_own_name(report_for(word
 Result<Target> read_words(const std::vector<std::string>& words) {
   Target t;
   auto at = words.begin();
-  if (at != words.end() && names_file(*at)) t.path = *at++;
+  while (at != words.end() && names_file(*at)) t.paths.push_back(*at++);
   const std::string word = at != words.end() ? *at++ : "summary", name = report_for(word);
   t.command = find_command(name);
   t.report = find_report(name);
   if (t.report && t.report->hidden) t.report = nullptr;
   if (!t.command && !t.report) return unknown_word(word, at != words.end() ? *at : std::string());
   t.words.assign(at, words.end());
-  take_path_from_end(t);
+  take_paths_from_end(t);
   if (auto fine = check_words(t); !fine) return tl::unexpected(fine.error());
+  if (auto fine = settle_paths(t); !fine) return tl::unexpected(fine.error());
   return t;
 }
 

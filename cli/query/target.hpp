@@ -1,4 +1,4 @@
-// What the words on the command line name: a recording, then a report or command, then its own words.
+// What the words on the command line name: a recording or several, then a report or command, then its own words.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,8 @@
 namespace fade::query {
 
 struct Target {
-  std::string path;                // empty: none was named
+  std::string path;                // empty: none was named, or several
+  std::vector<std::string> paths;  // of several recordings
   const Report* report = nullptr;  // one of the two is set, or both: a report and its page
   const Command* command = nullptr;
   std::vector<std::string> words;

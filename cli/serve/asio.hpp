@@ -1,25 +1,17 @@
-// Boost.Asio and Boost.Beast as the server uses them. <utility> comes first: the Asio of Boost 1.74 needs it and does
-// not include it.
+// Boost.Asio and Boost.Beast as the server of fade-query uses them.
 #pragma once
-#include <utility>
-// clang-format off: the order matters
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
+#include "web/asio.hpp"
+// clang-format off: web/asio.hpp comes first
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
-#include <boost/beast/http.hpp>
 // clang-format on
 
 namespace fade::serve {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
-using Failure = boost::system::error_code;
+using web::Failure;
 
 }  // namespace fade::serve

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "cli/serve/peer.hpp"
+#include "web/head.hpp"
 
 namespace fade::serve {
 namespace {
@@ -25,13 +26,11 @@ bool is_own(const tcp::socket& socket) {
          is_from_own_user({theirs.port(), ours.port()});
 }
 
-std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
-
 template <class Fields>
 std::vector<std::string_view> all_of(const Fields& fields, http::field name) {
   std::vector<std::string_view> out;
   const auto [first, last] = fields.equal_range(name);
-  for (auto at = first; at != last; ++at) out.push_back(view(at->value()));
+  for (auto at = first; at != last; ++at) out.push_back(web::view(at->value()));
   return out;
 }
 
@@ -39,7 +38,7 @@ Answer refusal(const Refusal& why) {
   Answer out;
   out.status = why.status;
   out.type = "text/plain; charset=utf-8";
-  out.body = view(http::obsolete_reason(static_cast<http::status>(why.status)));
+  out.body = web::view(http::obsolete_reason(static_cast<http::status>(why.status)));
   out.body += '\n';
   out.location = why.location;
   return out;
@@ -61,15 +60,10 @@ void set_headers(http::response<Body>& response, const Answer& answer) {
   if (!answer.location.empty()) response.set(http::field::location, answer.location);
 }
 
-// A malformed or too large head.
-unsigned status_of(const Failure& failure) {
-  return failure == http::error::header_limit || failure == http::error::buffer_overflow ? 431 : 400;
-}
-
 }  // namespace
 
 Connection::Connection(tcp::socket socket, const Site& site)
-    : stream_(std::move(socket)), site_(site), buffer_(kLargestHead), peer_is_user_(is_own(stream_.socket())) {}
+    : exchange_(std::move(socket), kLargestHead), site_(site), peer_is_user_(is_own(exchange_.stream().socket())) {}
 
 void Connection::start() { read(); }
 
@@ -77,32 +71,23 @@ void Connection::close() {
   if (job_) job_->cancelled = true;
   job_.reset();
   if (pipe_) pipe_->close();
-  Failure ignored;
-  stream_.socket().shutdown(tcp::socket::shutdown_both, ignored);
-  stream_.close();
+  exchange_.close();
 }
 
-// The time is for the whole head, so that a slow sender does not hold the connection.
 void Connection::read() {
-  parser_.emplace();
-  parser_->header_limit(kLargestHead);
-  stream_.expires_after(peer_is_user_ ? kReadTime : kStrangersTime);
-  http::async_read_header(stream_, buffer_, *parser_, [self = shared_from_this()](const Failure& failure, std::size_t) {
+  exchange_.read_head(peer_is_user_ ? kReadTime : kStrangersTime, [self = shared_from_this()](const Failure& failure) {
     if (!failure) return self->handle();
     self->keeps_open_ = false;
-    if (failure.category() == http::make_error_code(http::error::bad_method).category() &&
-        failure != http::error::end_of_stream && failure != http::error::partial_message)
-      return self->write(refusal({status_of(failure), {}}));
+    if (web::is_malformed(failure)) return self->write(refusal({web::status_of(failure), {}}));
     self->close();
   });
 }
 
 // A request with a body is answered without reading it, and the connection ends.
 void Connection::handle() {
-  const auto& head = parser_->get();
-  const bool has_body = parser_->chunked() || parser_->content_length().value_or(0) > 0;
-  const std::string_view method = view(head.method_string()), target = view(head.target());
-  keeps_open_ = head.keep_alive() && !has_body;
+  const auto& head = exchange_.head();
+  const std::string_view method = web::view(head.method_string()), target = web::view(head.target());
+  keeps_open_ = head.keep_alive() && !exchange_.has_body();
   auto request = site_.guard.check(
       {method, target, all_of(head, http::field::host), all_of(head, http::field::origin), peer_is_user_});
   if (!request) {
@@ -115,14 +100,14 @@ void Connection::handle() {
 }
 
 void Connection::submit(const Route& route, Request request) {
-  stream_.expires_never();
+  exchange_.stream().expires_never();
   job_ = std::make_shared<Job>();
   job_->route = &route;
   job_->request = std::move(request);
   job_->done = [self = shared_from_this(), job = job_.get()](Answer answer) {
-    asio::post(self->stream_.get_executor(), [self, job, answer = std::move(answer)]() mutable {
+    asio::post(self->exchange_.stream().get_executor(), [self, job, answer = std::move(answer)]() mutable {
       if (self->job_.get() != job) return;                // the browser is gone
-      self->stream_.socket().cancel();                    // ends watch()
+      self->exchange_.stream().socket().cancel();         // ends watch()
       if (answer.pipe) return self->write_parts(answer);  // the job goes on
       self->job_.reset();
       self->write(std::move(answer));
@@ -133,12 +118,13 @@ void Connection::submit(const Route& route, Request request) {
 }
 
 void Connection::watch() {
-  stream_.socket().async_wait(tcp::socket::wait_read, [self = shared_from_this(), job = job_](const Failure& failure) {
-    if (failure || self->job_ != job) return;
-    char byte = 0;
-    const auto n = ::recv(self->stream_.socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (n <= 0) self->close();  // else: the next request came early
-  });
+  exchange_.stream().socket().async_wait(
+      tcp::socket::wait_read, [self = shared_from_this(), job = job_](const Failure& failure) {
+        if (failure || self->job_ != job) return;
+        char byte = 0;
+        const auto n = ::recv(self->exchange_.stream().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        if (n <= 0) self->close();  // else: the next request came early
+      });
 }
 
 void Connection::write(Answer answer) {
@@ -147,9 +133,8 @@ void Connection::write(Answer answer) {
   response_->body() = std::move(answer.body);
   response_->keep_alive(keeps_open_);
   response_->prepare_payload();
-  stream_.expires_after(kWriteTime);
-  http::async_write(stream_, *response_,
-                    [self = shared_from_this()](const Failure& failure, std::size_t) { self->wrote(failure); });
+  exchange_.write(*response_, kWriteTime,
+                  [self = shared_from_this()](const Failure& failure) { self->wrote(failure); });
 }
 
 // In chunks, because its length is not known (RFC 9112, 7.1).
@@ -160,24 +145,25 @@ void Connection::write_parts(const Answer& answer) {
   head_->keep_alive(keeps_open_);
   head_->chunked(true);
   serializer_.emplace(*head_);
-  stream_.expires_after(kWriteTime);
-  http::async_write_header(stream_, *serializer_, [self = shared_from_this()](const Failure& failure, std::size_t) {
-    if (failure) return self->close();
-    self->write_next();
-  });
+  exchange_.stream().expires_after(kWriteTime);
+  http::async_write_header(exchange_.stream(), *serializer_,
+                           [self = shared_from_this()](const Failure& failure, std::size_t) {
+                             if (failure) return self->close();
+                             self->write_next();
+                           });
 }
 
 // An answer that is not whole ends without the last chunk, so the browser knows.
 void Connection::write_next() {
   auto taken = pipe_->take([self = shared_from_this()] {
-    asio::post(self->stream_.get_executor(), [self] {
+    asio::post(self->exchange_.stream().get_executor(), [self] {
       if (self->pipe_) self->write_next();
     });
   });
-  if (!taken.part && !taken.ended) return stream_.expires_never();
+  if (!taken.part && !taken.ended) return exchange_.stream().expires_never();
   if (taken.ended && !taken.whole) return close();
   part_ = taken.part ? std::move(*taken.part) : std::string();
-  stream_.expires_after(kWriteTime);
+  exchange_.stream().expires_after(kWriteTime);
   const auto next = [self = shared_from_this(), ended = taken.ended](const Failure& failure, std::size_t) {
     if (failure) return self->close();
     if (!ended) return self->write_next();
@@ -185,8 +171,8 @@ void Connection::write_next() {
     self->job_.reset();
     self->wrote(failure);
   };
-  if (taken.ended) asio::async_write(stream_, http::make_chunk_last(), next);
-  else asio::async_write(stream_, http::make_chunk(asio::buffer(part_)), next);
+  if (taken.ended) asio::async_write(exchange_.stream(), http::make_chunk_last(), next);
+  else asio::async_write(exchange_.stream(), http::make_chunk(asio::buffer(part_)), next);
 }
 
 void Connection::wrote(const Failure& failure) {

@@ -10,6 +10,7 @@
 #include "cli/serve/pipe.hpp"
 #include "cli/serve/routes.hpp"
 #include "cli/serve/worker.hpp"
+#include "web/exchange.hpp"
 
 namespace fade::serve {
 
@@ -36,10 +37,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void write_next();  // part of the answer
   void wrote(const Failure& failure);
 
-  beast::tcp_stream stream_;
+  web::Exchange<tcp> exchange_;
   const Site& site_;
-  beast::flat_buffer buffer_;
-  std::optional<http::request_parser<http::empty_body>> parser_;
   std::optional<http::response<http::string_body>> response_;
   std::optional<http::response<http::empty_body>> head_;  // of an answer in parts
   std::optional<http::response_serializer<http::empty_body>> serializer_;

@@ -1,25 +1,10 @@
 #include "cli/serve/guard.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "cli/serve/token.hpp"
+#include "web/head.hpp"
 
 namespace fade::serve {
 namespace {
-
-constexpr std::array<std::string_view, 3> kOwnNames{"127.0.0.1", "localhost", "[::1]"};
-
-// A page of another site may give its name the address 127.0.0.1 (DNS rebinding), but it still sends that name. Any
-// port is right: a tunnel (ssh -L) may use another one.
-bool is_own_host(std::string_view host) {
-  return std::ranges::any_of(kOwnNames, [&](std::string_view name) {
-    if (!host.starts_with(name)) return false;
-    const std::string_view port = host.substr(name.size());
-    return port.empty() || (port.size() > 1 && port[0] == ':' &&
-                            std::ranges::all_of(port.substr(1), [](char c) { return c >= '0' && c <= '9'; }));
-  });
-}
 
 bool is_own_origin(const Head& head) {
   constexpr std::string_view kScheme = "http://";
@@ -35,7 +20,7 @@ tl::expected<Request, Refusal> Guard::check(const Head& head) const {
     return tl::unexpected(Refusal{status, std::move(location)});
   };
   if (!head.peer_is_user) return refuse(403);
-  if (head.hosts.size() != 1 || !is_own_host(head.hosts.front()) || !is_own_origin(head)) return refuse(403);
+  if (head.hosts.size() != 1 || !web::is_own_host(head.hosts.front()) || !is_own_origin(head)) return refuse(403);
   if (!head.target.starts_with('/')) return refuse(403);
   const std::string_view path = head.target.substr(1), given = path.substr(0, path.find_first_of("/?"));
   if (!is_same_token(given, token_)) return refuse(403);

@@ -15,41 +15,9 @@ tl::unexpected<Error> refused(std::uint16_t port, const Failure& failure) {
 
 }  // namespace
 
-// With SO_REUSEADDR, the connections of a server that ended do not hold its port.
 Result<void> Listener::open(std::uint16_t port) {
-  Failure failure;
-  const tcp::endpoint here(asio::ip::address_v4::loopback(), port);
-  acceptor_.open(here.protocol(), failure);
-  if (!failure) acceptor_.set_option(tcp::acceptor::reuse_address(true), failure);
-  if (!failure) acceptor_.bind(here, failure);
-  if (!failure) acceptor_.listen(asio::socket_base::max_listen_connections, failure);
-  if (failure) return refused(port, failure);
-  port_ = acceptor_.local_endpoint().port();
-  return {};
-}
-
-void Listener::accept() {
-  acceptor_.async_accept([this](const Failure& failure, tcp::socket socket) {
-    if (failure == asio::error::operation_aborted || !acceptor_.is_open()) return;
-    if (!failure) add(std::move(socket));
-    accept();
-  });
-}
-
-// One too many is closed at once: the browser tries again.
-void Listener::add(tcp::socket socket) {
-  std::erase_if(connections_, [](const auto& connection) { return connection.expired(); });
-  if (connections_.size() >= kMostConnections) return;
-  auto connection = std::make_shared<Connection>(std::move(socket), site_);
-  connections_.push_back(connection);
-  connection->start();
-}
-
-void Listener::close() {
-  Failure ignored;
-  acceptor_.close(ignored);
-  for (const auto& connection : connections_)
-    if (const auto open = connection.lock()) open->close();
+  const Failure failure = acceptor_.open(tcp::endpoint(asio::ip::address_v4::loopback(), port));
+  return failure ? refused(port, failure) : Result<void>();
 }
 
 }  // namespace fade::serve

@@ -2,11 +2,12 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <utility>
 
 #include "base/result.hpp"
 #include "cli/serve/asio.hpp"
 #include "cli/serve/connection.hpp"
+#include "web/acceptor.hpp"
 
 namespace fade::serve {
 
@@ -14,19 +15,16 @@ class Listener {
  public:
   static constexpr std::size_t kMostConnections = 64;
 
-  Listener(asio::io_context& loop, const Site& site) : acceptor_(loop), site_(site) {}
+  Listener(asio::io_context& loop, const Site& site)
+      : acceptor_(loop, kMostConnections,
+                  [&site](tcp::socket socket) { return std::make_shared<Connection>(std::move(socket), site); }) {}
   Result<void> open(std::uint16_t port);
-  std::uint16_t port() const { return port_; }
-  void accept();  // from now on
-  void close();   // also the connections
+  std::uint16_t port() const { return acceptor_.endpoint().port(); }
+  void accept() { acceptor_.accept(); }  // from now on
+  void close() { acceptor_.close(); }    // also the connections
 
  private:
-  void add(tcp::socket socket);
-
-  tcp::acceptor acceptor_;
-  const Site& site_;
-  std::uint16_t port_ = 0;
-  std::vector<std::weak_ptr<Connection>> connections_;
+  web::Acceptor<tcp, Connection> acceptor_;
 };
 
 }  // namespace fade::serve

@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "service/journal.hpp"
+#include "service/metrics.hpp"
 #include "service/notify.hpp"
 
 namespace fade::service {
@@ -79,7 +80,18 @@ Result<void> Daemon::open() {
   service_.emplace(loop_, *state_, std::move(options), [this] { reload(); });
   service_->recover();
   server_.emplace(loop_, *service_, ipc::ServerLimits{});
+  open_metrics();
   return server_->listen(listener_);
+}
+
+// Sessions matter more than their numbers: without metrics the daemon goes on.
+void Daemon::open_metrics() {
+  if (!settings_.metrics) return;
+  auto opened = MetricsServer::open(loop_, *settings_.metrics, settings_.mode_of_metrics,
+                                    [this] { return service::open_metrics(service_->metrics()); });
+  if (!opened) return journal(Severity::Error, "no metrics: {}", opened.error().text());
+  metrics_ = std::move(*opened);
+  journal(Severity::Info, "metrics at {}", settings_.metrics_listen);
 }
 
 int Daemon::run() {
@@ -110,6 +122,7 @@ void Daemon::end() {
   if (std::exchange(ending_, true)) return;
   journal(Severity::Info, "detaching from {} programs", service_->running());
   notify("STOPPING=1\nSTATUS=Detaching");
+  metrics_.reset();
   server_->stop_listening();
   service_->stop_all([this] { loop_.stop(); });
 }

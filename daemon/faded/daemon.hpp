@@ -3,6 +3,7 @@
 //   SIGHUP           exec the installed program anew, which takes over socket and sessions: for upgrades
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "faded/options.hpp"
@@ -21,6 +22,7 @@ class Daemon {
 
  private:
   Result<void> open_listener();
+  void open_metrics();
   void on_signal(int number);
   void wait_for_signal();
   void end();
@@ -37,6 +39,7 @@ class Daemon {
   std::optional<StateDir> state_;
   std::optional<Service> service_;
   std::optional<ipc::Server> server_;
+  std::unique_ptr<MetricsServer> metrics_;
   bool ending_ = false;
 };
 

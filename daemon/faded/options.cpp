@@ -50,6 +50,12 @@ Result<void> make_absolute(std::string& path) {
   return failure ? fail("cannot use the path " + path, failure.message()) : Result<void>{};
 }
 
+Result<void> read_mode(std::string_view option, const std::string& text, unsigned& mode) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mode, 8);
+  if (error == std::errc{} && end == text.data() + text.size() && mode <= kModes) return {};
+  return fail(fmt::format("{}: '{}' are no permissions", option, text), {}, "write them like 0660");
+}
+
 }  // namespace
 
 const cli::Program& program() {
@@ -67,7 +73,7 @@ const cli::Program& program() {
 
 std::vector<cli::Option> rows(Settings& s) {
   using namespace cli;
-  const std::string_view where = "Places", limits = "Limits";
+  const std::string_view where = "Places", metrics = "Metrics", limits = "Limits";
   constexpr std::int64_t kMost = 10'000;
   return {
       {where, "--socket", "PATH",
@@ -78,6 +84,10 @@ std::vector<cli::Option> rows(Settings& s) {
        Text{&s.state_dir}, Shown::Help, Completes::Directory},
       {where, "--worker", "PROGRAM", "what does the tracing [fade-attach beside this program]", Text{&s.worker},
        Shown::HelpAll, Completes::File},
+      {metrics, "--metrics-listen", "ADDRESS",
+       "offer metrics (OpenMetrics, for Prometheus) here: 127.0.0.1:PORT, or the path of a Unix socket",
+       Text{&s.metrics_listen}, Shown::Help},
+      {metrics, "--metrics-mode", "MODE", "permissions of that Unix socket, octal [0600]", Text{&s.metrics_mode}},
       {limits, "--max-sessions", "N", "that run at once [64]", Number{&s.most_sessions, 1, kMost}, Shown::Help},
       {limits, "--max-sessions-per-user", "N", "of them of one user [16]", Number{&s.most_sessions_per_user, 1, kMost},
        Shown::Help},
@@ -93,10 +103,13 @@ Result<void> finish(Settings& s) {
   if (s.worker.empty()) s.worker = usual_worker();
   for (std::string* path : {&s.socket, &s.state_dir, &s.worker})
     if (auto made = make_absolute(*path); !made) return made;
-  const auto [end, error] =
-      std::from_chars(s.socket_mode.data(), s.socket_mode.data() + s.socket_mode.size(), s.mode, 8);
-  if (error != std::errc{} || end != s.socket_mode.data() + s.socket_mode.size() || s.mode > kModes)
-    return fail(fmt::format("--socket-mode: '{}' are no permissions", s.socket_mode), {}, "write them like 0660");
+  if (auto read = read_mode("--socket-mode", s.socket_mode, s.mode); !read) return read;
+  if (auto read = read_mode("--metrics-mode", s.metrics_mode, s.mode_of_metrics); !read) return read;
+  if (!s.metrics_listen.empty()) {
+    auto address = metrics_address(s.metrics_listen);
+    if (!address) return tl::unexpected(address.error());
+    s.metrics = std::move(*address);
+  }
   for (const std::string& word : s.allowed_users) {
     const auto uid = user_id(word);
     if (!uid) return tl::unexpected(uid.error());

@@ -7,18 +7,21 @@
 
 #include "base/result.hpp"
 #include "cli/options/program.hpp"
+#include "faded/metrics_server.hpp"
 
 namespace fade::service {
 
 struct Settings {
   std::string socket, state_dir, worker;
   std::string socket_mode = "0600";
+  std::string metrics_listen, metrics_mode = "0600";
   std::optional<std::int64_t> most_sessions, most_sessions_per_user;
   std::vector<std::string> allowed_users;
   bool check_config = false;
 
   // finish() computes these members.
-  unsigned mode = 0600;
+  unsigned mode = 0600, mode_of_metrics = 0600;
+  std::optional<MetricsAddress> metrics;
   std::vector<unsigned> allowed_uids;
 };
 

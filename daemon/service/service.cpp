@@ -168,6 +168,7 @@ Result<std::shared_ptr<Session>> Service::begin(const Wish& wish) {
   const std::uint64_t id = record->id;
   const auto session = std::make_shared<Session>(loop_, std::move(*record), std::move(*worker),
                                                  [this](Session& s, std::string_view what) { changed(s, what); });
+  ++started_[wish.via];
   session->target = std::move(*target);
   running_.emplace(id, session);
   session->start();
@@ -200,6 +201,8 @@ void Service::ended(Session& session) {
   const auto keep_alive = running_[record.id];
   running_.erase(record.id);
   const bool never_began = record.state == State::Failed;
+  counted_.add(record);
+  ++finished_[state_word(record.state)];
   if (session.abandoned()) state_.remove_recording(record.uid, record.database);
   journal(record.state == State::Ended ? Severity::Info : Severity::Warning, "session {}: {}", record.id,
           record.ending);
@@ -229,6 +232,12 @@ void Service::tell_tails(const SessionRecord& record, std::string_view what) {
     if (what == "ended" && tail.session == record.id) tail.answer->result(to_json(record));
   }
   std::erase_if(tails_, [](const Tail& tail) { return !tail.answer->open(); });
+}
+
+Metrics Service::metrics() const {
+  Metrics out{.ended = counted_, .started = started_, .finished = finished_, .watches = watcher_.rules.size()};
+  for (const auto& [id, session] : running_) out.live.push_back(session->record());
+  return out;
 }
 
 void Service::schedule_look() {

@@ -11,6 +11,7 @@
 #include "base/pid.hpp"
 #include "ipc/server.hpp"
 #include "service/authorization.hpp"
+#include "service/metrics.hpp"
 #include "service/session.hpp"
 #include "service/state_dir.hpp"
 #include "service/watch.hpp"
@@ -34,6 +35,7 @@ class Service final : public ipc::Handler {  // one table of sessions, and the c
   // Detaches everything, then calls `done`. No session begins any more meanwhile.
   void stop_all(std::function<void()> done);
   std::size_t running() const { return running_.size(); }
+  Metrics metrics() const;
 
   void handle(const ipc::Peer& peer, const ipc::Request& request, ipc::AnswerPtr answer) override;
   void refused(const ipc::Peer& peer, const Error& why) override;
@@ -113,6 +115,8 @@ class Service final : public ipc::Handler {  // one table of sessions, and the c
   std::function<void()> all_stopped_;
   ipc::TokenBucket refusals_{5, 50};  // that are logged
   std::uint64_t unlogged_ = 0;
+  Counters counted_;                                         // of sessions that ended, since the daemon began
+  std::map<std::string, std::uint64_t> started_, finished_;  // since then
 };
 
 }  // namespace fade::service

@@ -17,8 +17,8 @@ using ipc::Json;
 constexpr std::array<const char*, 8> kStates{"attaching", "recording", "paused", "stopping",
                                              "ended",     "failed",    "lost",   "unknown"};
 
-constexpr std::array kCounts{"elapsed_ns", "calls",        "calls_per_second", "errors",
-                             "dropped",    "memory_bytes", "peak_bytes",       "database_bytes"};
+constexpr std::array kCounts{"elapsed_ns",   "calls",      "calls_per_second", "errors",   "dropped",
+                             "memory_bytes", "peak_bytes", "database_bytes",   "launches", "gpu_busy_ns"};
 
 template <class Number>
 void take(const Json& json, const char* key, Number& into) {
@@ -39,12 +39,26 @@ void take_counts(const Json& json, SessionRecord& record) {
   take(json, "memory_bytes", record.memory_bytes);
   take(json, "peak_bytes", record.peak_bytes);
   take(json, "database_bytes", record.database_bytes);
+  take(json, "launches", record.launches);
+  take(json, "gpu_busy_ns", record.gpu_busy_ns);
+}
+
+constexpr std::size_t kMostGpus = 64;  // that a worker may name
+
+void take_gpus(const Json& report, SessionRecord& record) {
+  const Json* gpus = ipc::member(report, "gpus");
+  if (gpus == nullptr || !gpus->is_array()) return;
+  record.gpus.clear();
+  for (const Json& one : *gpus)
+    if (const auto node = ipc::integer(one, "node"); node && record.gpus.size() < kMostGpus)
+      record.gpus.push_back({*node, ipc::integer(one, "busy_percent"), ipc::integer(one, "memory_bytes")});
 }
 
 void take_tick(const Json& report, SessionRecord& record) {
   const std::uint64_t calls = record.calls;
   const std::int64_t elapsed = record.elapsed_ns;
   take_counts(report, record);
+  take_gpus(report, record);
   const std::int64_t passed = record.elapsed_ns - elapsed;
   if (passed <= 0 || record.calls < calls) return;
   record.calls_per_second =
@@ -113,6 +127,8 @@ Json to_json(const SessionRecord& r) {
             {"memory_bytes", r.memory_bytes},
             {"peak_bytes", r.peak_bytes},
             {"database_bytes", r.database_bytes},
+            {"launches", r.launches},
+            {"gpu_busy_ns", r.gpu_busy_ns},
             {"threads", r.threads},
             {"held_median_ns", r.held_median_ns},
             {"held_worst_ns", r.held_worst_ns},

@@ -17,7 +17,12 @@ enum class State : std::uint8_t { Attaching, Recording, Paused, Stopping, Ended,
 const char* state_word(State state);
 std::optional<State> state_from(const std::string& word);
 
-struct SessionRecord {  // one saved object: to_json() and record_from() handle every field
+struct GpuUse {  // of a GPU of the machine, by its sensors
+  std::int64_t node = 0;
+  std::optional<std::int64_t> busy_percent, memory_bytes;
+};
+
+struct SessionRecord {  // one saved object: to_json() and record_from() handle every field but gpus
   std::uint64_t id = 0;
   uid_t uid = 0;  // whose it is
   gid_t gid = 0;
@@ -34,8 +39,11 @@ struct SessionRecord {  // one saved object: to_json() and record_from() handle 
   std::int64_t elapsed_ns = 0;  // as the worker counts
   std::uint64_t calls = 0, errors = 0, dropped = 0, calls_per_second = 0;
   std::uint64_t memory_bytes = 0, peak_bytes = 0, database_bytes = 0;
+  std::uint64_t launches = 0;
+  std::int64_t gpu_busy_ns = 0;  // by the times of the GPU (--gpu-times)
   std::uint64_t threads = 0;
   std::int64_t held_median_ns = 0, held_worst_ns = 0;
+  std::vector<GpuUse> gpus;  // in the last second; neither shown nor saved
   std::vector<std::string> notes;
   std::string ending;  // how it ended, a sentence
 

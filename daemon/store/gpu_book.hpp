@@ -83,6 +83,7 @@ class GpuBook {
   std::int64_t placed(ThreadRow thread, std::int64_t exit);
 
   // A call that waits for the GPU has returned.
+  std::int64_t busy_ns() const { return timeline_.busy_ns(); }
   void waited(ThreadRow thread, const GpuWaits::Wait& wait) { timeline_.waited(thread, wait); }
 
   void keep_rows(bool on) { has_rows_ = on; }

@@ -44,6 +44,7 @@ std::int64_t GpuTimeline::add(const Work& work) {
   if (work.end <= device.horizon) return ++device.late, 0;
   cover(key, device, work.is_copy ? kCopies : kKernels, work);
   const std::int64_t newly = cover(key, device, kAll, work);
+  busy_ns_ += newly;
   for (const GpuSpans& spans : device.spans)
     if (spans.all().size() > kMostSpans) forget(key, device, spans.middle());
   return newly;

@@ -35,6 +35,7 @@ class GpuTimeline {
   std::int64_t add(const Work& work);
   void waited(ThreadRow thread, const GpuWaits::Wait& wait);
 
+  std::int64_t busy_ns() const { return busy_ns_; }  // of all devices, without counting a moment of one twice
   void end_timeline() { has_timeline_ = false; }
   void end_process(ProcessRow process);
   void flush();
@@ -95,6 +96,7 @@ class GpuTimeline {
   std::map<SecondKey, Second> seconds_;  // since the last flush
   GpuWaits waits_;
   bool has_timeline_ = true;
+  std::int64_t busy_ns_ = 0;
   Write span_, second_, gap_, clear_, idle_;
 };
 

@@ -28,6 +28,7 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   std::uint64_t never_came() const { return never_came_; }
   std::uint64_t only_counted() const { return only_counted_; }  // calls of which nothing else is known
   const CostOfCalls& call_cost() const { return call_cost_; }
+  std::vector<GpuNow> gpus() const { return sensors_.now(); }
 
  private:
   void on(const ProcessStarted& n);

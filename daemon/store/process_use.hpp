@@ -49,16 +49,19 @@ class ProcessUse {
     second.failed_launches += call.launch_failed;
     if (call.launches == 0) return;
     second.launches += call.launches;
+    launches_ += call.launches;
     second.first_launch = std::min(second.first_launch, call.at);
     second.last_launch = std::max(second.last_launch, call.last);
   }
   void flush();
+  std::uint64_t launches() const { return launches_; }  // of all processes
 
  private:
   static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   void begin(Second& second, std::int64_t sec);
 
   std::unordered_map<ProcessRow, Second> now_;  // by process
+  std::uint64_t launches_ = 0;
   Write write_;
 };
 

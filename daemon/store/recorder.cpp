@@ -293,6 +293,9 @@ LiveTotals Recorder::live() const {
   return {.calls = tally_.calls + notices_.only_counted(),
           .errors = tally_.failed,
           .dropped = tally_.dropped + notices_.never_came(),
+          .launches = books_.uses.launches(),
+          .gpu_busy_ns = books_.gpu.busy_ns(),
+          .gpus = notices_.gpus(),
           .memory_bytes = used,
           .peak_bytes = peak};
 }
@@ -305,6 +308,8 @@ Totals Recorder::totals() const {
   out.tapped = tally_.tapped;
   out.counted = only_counted();
   out.dropped = notices_.never_came();
+  out.launches = books_.uses.launches();
+  out.gpu_busy_ns = books_.gpu.busy_ns();
   out.overrides = books_.overrides.hits();
   out.processes = books_.directory.processes();
   out.threads = books_.directory.threads();

@@ -32,8 +32,16 @@ void SensorBook::on(const GpuSample& s) {
   sample_(session_, s.at, s.duration, s.node, s.looks, s.asleep, average(busy), most(busy), average(memory_busy),
           most(memory_busy), average(vram), most(vram), average(host), most(host), average(power), most(power),
           average(heat), most(heat), average(clock), most(clock), average(memory_clock), most(memory_clock));
+  const auto last = [](const SensorValues& v) { return v.n == 0 ? 0 : v.sum / static_cast<std::int64_t>(v.n); };
+  now_[s.node] = {s.node, last(busy), last(vram), busy.n > 0, vram.n > 0};
   hold(s);
   use(s);
+}
+
+std::vector<GpuNow> SensorBook::now() const {
+  std::vector<GpuNow> out;
+  for (const auto& [node, gpu] : now_) out.push_back(gpu);
+  return out;
 }
 
 void SensorBook::hold(const GpuSample& s) {

@@ -82,6 +82,7 @@ class Db {
   explicit operator bool() const { return db_ != nullptr; }
   sqlite3* get() const { return db_.get(); }
   void close() { db_.reset(); }
+  sqlite3* release() { return db_.release(); }  // the caller closes it
 
   Result<void> exec(std::string_view sql);  // any number of statements, rows are ignored
   Result<Stmt> prepare(std::string_view sql);

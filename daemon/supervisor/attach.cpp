@@ -42,6 +42,7 @@ class Attachment {
   bool is_asked_to_leave();
   bool wants_to_stay(std::int64_t now);
   void tell(std::int64_t now);
+  LiveNumbers numbers(std::int64_t now) const;
 
   const AttachOptions& options_;
   const probes::Overrides& overrides_;
@@ -102,14 +103,21 @@ bool Attachment::wants_to_stay(std::int64_t now) {
 void Attachment::tell(std::int64_t now) {
   if (now - last_tick_ < kTickPeriod) return;
   last_tick_ = now;
-  const store::LiveTotals live = recording_.live();
-  observer_.tick({.elapsed_ns = now,
-                  .calls = live.calls,
-                  .errors = live.errors,
-                  .dropped = live.dropped,
-                  .memory_bytes = live.memory_bytes,
-                  .peak_bytes = live.peak_bytes,
-                  .database_bytes = live.database_bytes});
+  observer_.tick(numbers(now));
+}
+
+LiveNumbers Attachment::numbers(std::int64_t now) const {
+  store::LiveTotals live = recording_.live();
+  return {.elapsed_ns = now,
+          .calls = live.calls,
+          .errors = live.errors,
+          .dropped = live.dropped,
+          .memory_bytes = live.memory_bytes,
+          .peak_bytes = live.peak_bytes,
+          .database_bytes = live.database_bytes,
+          .launches = live.launches,
+          .gpu_busy_ns = live.gpu_busy_ns,
+          .gpus = std::move(live.gpus)};
 }
 
 void Attachment::loop(Session& session) {

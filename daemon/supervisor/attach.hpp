@@ -8,6 +8,7 @@
 #include "base/pid.hpp"
 #include "base/result.hpp"
 #include "session/hold_times.hpp"
+#include "store/totals.hpp"
 #include "supervisor/recording_options.hpp"
 
 namespace fade {
@@ -31,6 +32,9 @@ struct LiveNumbers {
   std::uint64_t calls = 0, errors = 0, dropped = 0;
   std::uint64_t memory_bytes = 0, peak_bytes = 0;  // on devices, all processes
   std::uint64_t database_bytes = 0;
+  std::uint64_t launches = 0;
+  std::int64_t gpu_busy_ns = 0;     // by --gpu-times, devices added up
+  std::vector<store::GpuNow> gpus;  // of the machine, by their sensors
 };
 
 // Called on the tracing thread; must return soon: a stopped thread may wait.

@@ -145,6 +145,8 @@ RunSummary Recording::finish(Session& session) {
                  .errors = totals.errors,
                  .dropped = totals.dropped,
                  .overrides_applied = totals.overrides,
+                 .launches = totals.launches,
+                 .gpu_busy_ns = totals.gpu_busy_ns,
                  .stops = seen.stops,
                  .stopped_ns = seen.stopped_ns,
                  .processes = seen.processes,

@@ -85,6 +85,8 @@ struct RunSummary {
   std::string database;
   std::int64_t duration_ns = 0;  // of the program's life; of the recording where the program runs on
   std::uint64_t calls = 0, errors = 0, dropped = 0, overrides_applied = 0;
+  std::uint64_t launches = 0;
+  std::int64_t gpu_busy_ns = 0;  // by --gpu-times, devices added up
   std::uint64_t stops = 0;
   std::int64_t stopped_ns = 0;  // threads held by stops, all threads added up
   CostSummary cost;

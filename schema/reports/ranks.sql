@@ -24,20 +24,20 @@
 -- column: calls        count     of that category, on the slowest rank
 -- column: usual_calls  count     on the rank in the middle
 WITH made AS MATERIALIZED (
-  SELECT s.* FROM steps s WHERE s.complete AND s.rank IS NOT NULL
+  SELECT j.job, j.shift, s.* FROM steps s JOIN jobs j ON j.session = s.session WHERE s.complete AND s.rank IS NOT NULL
     /*? AND s.session = :session */ /*? AND s.name REGEXP :name */ /*? AND s.start >= :from */ /*? AND s.start < :to */),
 -- the thread of each rank that makes most of the steps
 series AS (
   SELECT thread_id FROM (
-    SELECT thread_id, row_number() OVER (PARTITION BY session, rank ORDER BY count(*) DESC, thread_id) AS place FROM made GROUP BY session, rank, thread_id)
+    SELECT thread_id, row_number() OVER (PARTITION BY job, rank ORDER BY count(*) DESC, thread_id) AS place FROM made GROUP BY job, rank, thread_id)
   WHERE place = 1),
 mine AS MATERIALIZED (
-  SELECT m.*, row_number() OVER (PARTITION BY m.session, m.idx ORDER BY m.duration DESC, m.rank) AS place, count(*) OVER (PARTITION BY m.session, m.idx) AS n
+  SELECT m.*, row_number() OVER (PARTITION BY m.job, m.idx ORDER BY m.duration DESC, m.rank) AS place, count(*) OVER (PARTITION BY m.job, m.idx) AS n
   FROM made m WHERE m.thread_id IN (SELECT thread_id FROM series)),
 pair AS MATERIALIZED (
-  SELECT a.id, u.id AS usual_id, a.session, a.idx, a.name, a.n, a.rank, a.pid, a.start, a.duration, u.rank AS usual_rank, u.pid AS usual_pid, u.duration AS usual_duration,
+  SELECT a.id, u.id AS usual_id, a.idx, a.name, a.n, a.rank, a.pid, a.start + a.shift AS start, a.duration, u.rank AS usual_rank, u.pid AS usual_pid, u.duration AS usual_duration,
          max(0, a.duration - a.in_calls_ns) AS outside, max(0, u.duration - u.in_calls_ns) AS usual_outside
-  FROM mine a JOIN mine u ON u.session = a.session AND u.idx = a.idx AND u.place = a.n / 2 + 1
+  FROM mine a JOIN mine u ON u.job = a.job AND u.idx = a.idx AND u.place = a.n / 2 + 1
   WHERE a.place = 1 AND a.n > 1 /*? AND a.rank = :rank */),
 done AS MATERIALIZED (
   SELECT x.step_id, x.category, sum(x.calls) AS calls, sum(x.self_ns) AS ns FROM step_calls x

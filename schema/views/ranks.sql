@@ -30,3 +30,47 @@ SELECT id AS process_id, session, pid, max(iif(what = 'rank', value, NULL)) AS r
 FROM first
 GROUP BY id
 HAVING max(what = 'rank');
+
+-- The distributed job that a session is a part of: sessions of machines and ranks that were recorded into files of
+-- their own and merged. Such sessions overlap in time, tell the same size, and have no rank in common. Other sessions
+-- are a job of their own. shift: of times of the session, to the begin of the job's first session: by the clock of the
+-- machine if both ran on one machine since its boot, else by the wall clocks of both.
+CREATE VIEW jobs AS
+WITH ranked AS MATERIALIZED (SELECT DISTINCT session, rank, world_size FROM process_ranks WHERE rank IS NOT NULL),
+lasted AS MATERIALIZED (
+  SELECT s.id AS session, s.start_ns,
+         coalesce(s.end_ns, s.start_ns + 1000000000 * (SELECT max(u.sec) + 1
+                                                       FROM process_use_ u
+                                                       JOIN process_ p ON p.id = u.process
+                                                       WHERE p.session = s.id), s.start_ns) AS end_ns,
+         coalesce((SELECT max(r.world_size) FROM ranked r WHERE r.session = s.id), 0) AS world
+  FROM session_ s
+  WHERE s.id IN (SELECT session FROM ranked)),
+begun AS (
+  SELECT session, world, start_ns,
+         start_ns > max(end_ns) OVER (PARTITION BY world ORDER BY start_ns, session
+                                      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS is_later
+  FROM lasted),
+together AS MATERIALIZED (
+  SELECT session, world,
+         sum(coalesce(is_later, 0)) OVER (PARTITION BY world ORDER BY start_ns, session
+                                          ROWS UNBOUNDED PRECEDING) AS part
+  FROM begun),
+twice AS MATERIALIZED (
+  SELECT DISTINCT t.world, t.part
+  FROM together t
+  JOIN ranked r ON r.session = t.session
+  GROUP BY t.world, t.part, r.rank
+  HAVING count(DISTINCT t.session) > 1),
+first AS MATERIALIZED (
+  SELECT t.session,
+         iif(w.part IS NULL, first_value(t.session) OVER (PARTITION BY t.world, t.part ORDER BY l.start_ns, t.session),
+             t.session) AS job
+  FROM together t
+  JOIN lasted l ON l.session = t.session
+  LEFT JOIN twice w ON w.world = t.world AND w.part = t.part)
+SELECT s.id AS session, coalesce(f.job, s.id) AS job, s.host, s.boot_id AS machine,
+       coalesce(iif(b.boot_id IS s.boot_id, s.boot_ns - b.boot_ns, s.start_ns - b.start_ns), 0) AS shift
+FROM session_ s
+LEFT JOIN first f ON f.session = s.id
+LEFT JOIN session_ b ON b.id = f.job;

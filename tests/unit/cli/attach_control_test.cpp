@@ -66,10 +66,11 @@ class ControlTest : public ::testing::Test {
 
 TEST_F(ControlTest, TellsWhatHappens) {
   control_->attached({.pid = 7, .program = "python3", .database = "x.db", .holds = {4, 2, 10, 20}, .notes = {"n"}});
-  control_->tick({1, 2, 3, 4, 5, 6, 7});
+  control_->tick({1, 2, 3, 4, 5, 6, 7, 8, 9, {{1, 40, 50, true, false}, {2, 0, 60, false, true}}});
   AttachOutcome outcome{.ended = true, .bytes_differing = 9};
   outcome.summary.calls = 12;
   outcome.summary.errors = 1;
+  outcome.summary.launches = 5;
   outcome.summary.database = "x.db";
   control_->ended(outcome);
   const auto all = events();
@@ -77,10 +78,12 @@ TEST_F(ControlTest, TellsWhatHappens) {
   EXPECT_EQ(all[0], json::parse(R"({"event":"attached","pid":7,"program":"python3","database":"x.db",
       "holds":{"threads":4,"held":2,"median_ns":10,"worst_ns":20},"notes":["n"]})"));
   EXPECT_EQ(all[1], json::parse(R"({"event":"tick","elapsed_ns":1,"calls":2,"errors":3,"dropped":4,"memory_bytes":5,
-      "peak_bytes":6,"database_bytes":7})"));
+      "peak_bytes":6,"database_bytes":7,"launches":8,"gpu_busy_ns":9,
+      "gpus":[{"node":1,"busy_percent":40},{"node":2,"memory_bytes":60}]})"));
   EXPECT_EQ(all[2]["event"], "ended");
   EXPECT_EQ(all[2]["ended"], true);
   EXPECT_EQ(all[2]["calls"], 12);
+  EXPECT_EQ(all[2]["launches"], 5);
   EXPECT_EQ(all[2]["bytes_differing"], 9);
   EXPECT_FALSE(std::filesystem::exists("x.db.end")) << "a relative path is none of a daemon's";
 }

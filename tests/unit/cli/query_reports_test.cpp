@@ -259,6 +259,8 @@ TEST(Pages, CanBeRunOnEachRecording) {
   ASSERT_TRUE(recording) << recording.error().text();
   for (const schema::Report& page : schema::pages()) {
     EXPECT_TRUE(page.sql.starts_with("-- ")) << page.name << " needs a line that says what it is";
+    if (page.sql.find("FROM source.") != page.sql.npos || page.sql.find("JOIN source.") != page.sql.npos)
+      continue;  // a second file is attached (merge_test.cpp)
     auto rows = named_rows(*recording, runnable(page.sql), {}, {{":most", std::int64_t{1}}});
     EXPECT_TRUE(rows) << page.name << ": " << rows.error().text();
   }

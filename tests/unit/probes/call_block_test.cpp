@@ -69,6 +69,25 @@ TEST(CallBlock, FindsCallsThatReturnedInAnotherOrder) {
   EXPECT_EQ(read_back(probe, block, 12), R"({"a":12})");
 }
 
+TEST(CallBlock, MovesItsCalls) {
+  const Probe probe = probe_of("void f(int a)");
+  CallPacker packer(probe);
+  for (const std::int64_t call : {9, 3, 12, 4})
+    packer.add(call, Call().word(0, static_cast<std::uint64_t>(call)).record, {});
+  const std::vector<std::byte> bytes = packer.pack();
+  const auto moved = with_moved_calls(bytes, 1'000'000);
+  ASSERT_TRUE(moved);
+  const auto block = CallBlock::unpack(*moved);
+  ASSERT_TRUE(block);
+  for (const std::int64_t call : {9, 3, 12, 4}) {
+    EXPECT_EQ(read_back(probe, *block, 1'000'000 + call), "{\"a\":" + std::to_string(call) + "}");
+    EXPECT_EQ(read_back(probe, *block, call), "nothing");
+  }
+  EXPECT_EQ(with_moved_calls(*moved, -1'000'000), bytes);
+  EXPECT_FALSE(with_moved_calls({}, 1));
+  EXPECT_FALSE(with_moved_calls(std::span(bytes).first(3), 1)) << "it ends before the first id";
+}
+
 TEST(CallBlock, EqualCallsTakeNoRoom) {
   const Probe probe = probe_of("void f(void *p, size_t n)");
   CallPacker packer(probe);
