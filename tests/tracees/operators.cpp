@@ -15,11 +15,11 @@ long numbers_of(long first) {
   const long four[] = {first, first + 1, first + 2, first + 3};
   const auto part = [&](std::size_t size) { return c10::ArrayRef<long>{four, size}; };
   const Tensor tensor(first);
-  const Optional bias{Tensor(2), true};
+  const Optional bias{true, Tensor(2)};
   const Tensor convolved =
       at::_ops::convolution::call(tensor, tensor, bias, part(1), part(2), part(3), first % 2 != 0, part(4), first);
   const Tensor summed =
-      at::_ops::sum_dim_IntList::call(convolved, {part(4), true}, true, {c10::ScalarType::Float, true});
+      at::_ops::sum_dim_IntList::call(convolved, {part(4), true}, true, {true, c10::ScalarType::Float});
   return at::_ops::_to_copy::call(summed).number() + static_cast<long>(at::_ops::dist::call(tensor, 0.5) * 2);
 }
 
@@ -32,7 +32,7 @@ long expected_of(long first) {
 
 void products(int rounds) {
   const Tensor two(2), three(3);
-  const Optional bias{Tensor(4), true};
+  const Optional bias{true, Tensor(4)};
   for (int i = 0; i < rounds; ++i) MUST(at::_ops::linear::call(two, three, bias).number() == 10);
 }
 
