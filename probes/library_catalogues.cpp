@@ -54,7 +54,7 @@ const LibraryCatalogue kCatalogues[] = {
     {"cusparse", "cusparse", "sparse", "cusparse", FADE_TEXT(cusparse)},
     {"loads", "loads", "loads", "dl", FADE_TEXT(loads)},
     {"driver", "driver", "driver", "ioctl", FADE_TEXT(driver)},
-    {"torch_ranges", "torch", "ops-ranges", "_ZN2at14", FADE_TEXT(torch_ranges)},
+    {"torch_ranges", "torch", "ops-ranges", "_ZN", FADE_TEXT(torch_ranges)},
     {"torch_memory", "torch", "ops-memory", "_ZN3c10", FADE_TEXT(torch_memory)},
 };
 

@@ -66,6 +66,7 @@ const Passing* passing_of(std::string_view type) {
 
 // The types between the outer brackets of a demangled function.
 std::vector<std::string_view> parameters_of(std::string_view function) {
+  constexpr std::string_view kOpening = "<([", kClosing = ">)]";
   std::vector<std::string_view> out;
   const std::size_t open = function.find('(');
   if (open == function.npos || !function.ends_with(')')) return out;
@@ -73,7 +74,7 @@ std::vector<std::string_view> parameters_of(std::string_view function) {
   int depth = 0;
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= rest.size(); ++i) {
-    if (i < rest.size()) depth += (rest[i] == '<' || rest[i] == '(') - (rest[i] == '>' || rest[i] == ')');
+    if (i < rest.size()) depth += (kOpening.find(rest[i]) != kOpening.npos) - (kClosing.find(rest[i]) != kClosing.npos);
     if (i < rest.size() && (rest[i] != ',' || depth > 0)) continue;
     if (i > begin) out.push_back(rest.substr(begin, i - begin));
     begin = i + 2;  // ", "

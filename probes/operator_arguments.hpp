@@ -18,6 +18,7 @@ std::optional<std::uint8_t> words_on_stack(const std::string& symbol);
 struct OperatorSchema {
   std::vector<std::string> names;  // of the arguments
   bool result_in_memory = false;   // the caller gives the place of the result as a hidden first argument
+  bool operator==(const OperatorSchema&) const = default;
 };
 // Parses "(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor", which other text may follow. nullopt: it is no
 // schema, or the place of the result is not known.

@@ -13,7 +13,9 @@ constexpr std::string_view kSpace = "_ZN2at4_ops", kCall = "4callE", kRedispatch
 constexpr std::string_view kPrefix = "aten::", kRedispatchPrefix = "redispatch aten::";
 constexpr std::string_view kGroup = "ops", kRedispatchGroup = "ops-redispatch";
 constexpr std::size_t kMostDottedNames = 100'000;  // of a library: PyTorch has 3,000
-constexpr std::size_t kLongestName = 200;          // of an operator; a library decides how long its strings are
+constexpr std::size_t kMostTexts = 300'000;        // that may be schemas: each is read up to its bracket
+constexpr std::size_t kMostSchemas = 30'000, kMostOfAnOperator = 8;
+constexpr std::size_t kLongestName = 200;  // of an operator; a library decides how long its strings are
 
 bool is_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -66,7 +68,8 @@ void OperatorNames::read(std::string_view constants) {
 
 // Later texts of an operator are those of old releases, for saved models; their arguments are the same or others.
 void OperatorNames::read_schema(const std::string& structure, std::string_view text) {
-  if (!with_schemas_ || structure.empty() || schemas_.size() >= kMostDottedNames) return;
+  if (!with_schemas_ || structure.empty() || ++texts_ > kMostTexts || schemas_.size() >= kMostSchemas) return;
+  if (schemas_.count(structure) >= kMostOfAnOperator) return;
   if (auto schema = parse_operator_schema(text)) schemas_.emplace(structure, std::move(*schema));
 }
 
@@ -75,7 +78,20 @@ std::optional<OperatorArguments> OperatorNames::arguments_of(const std::string& 
   const auto [begin, end] = schemas_.equal_range(std::string(structure));
   for (auto one = begin; one != end; ++one)
     if (auto found = operator_arguments(symbol, one->second)) return found;
-  return std::nullopt;
+  return begin == end ? arguments_of_longer(symbol, "_" + std::string(structure)) : std::nullopt;
+}
+
+// Linkers keep a text that is the end of another one only there: erf.out in special_erf.out. Several such texts must
+// agree.
+std::optional<OperatorArguments> OperatorNames::arguments_of_longer(const std::string& symbol,
+                                                                    const std::string& end) const {
+  const OperatorSchema* only = nullptr;
+  for (const auto& [structure, schema] : schemas_) {
+    if (!structure.ends_with(end) || (only && *only == schema)) continue;
+    if (only) return std::nullopt;
+    only = &schema;
+  }
+  return only ? operator_arguments(symbol, *only) : std::nullopt;
 }
 
 std::string OperatorNames::name_of(std::string_view structure) const {

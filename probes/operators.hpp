@@ -37,8 +37,10 @@ class OperatorNames {
 
  private:
   void read_schema(const std::string& structure, std::string_view text);
+  std::optional<OperatorArguments> arguments_of_longer(const std::string& symbol, const std::string& end) const;
 
   bool with_schemas_;
+  std::size_t texts_ = 0;
   std::unordered_map<std::string, std::string> dotted_;  // by the structure's name
   // The same, several if the library has several texts.
   std::unordered_multimap<std::string, OperatorSchema> schemas_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace fade {
 namespace {
@@ -33,11 +34,14 @@ bool is_place_of(Bytes object, std::size_t place, const KnownTensor& known) {
          value_at<std::uint16_t>(object, place + kTypePlace) == known.type;
 }
 
-// A device has a type from 0 on and an index from -1 on; the flag is 1.
+// Types of devices that make tensors: cpu, cuda, hip, xpu, mps, meta.
+constexpr std::uint8_t kUsual[] = {0, 1, 6, 12, 13, 14};
+
+// The flag is 1. The index of the CPU is -1. Three bytes may fit both ways: cuda:1, cuda:6.
 TensorLayout::Flag flag_of(Bytes object, std::size_t device) {
   const auto byte = [&](std::size_t index) { return value_at<std::uint8_t>(object, device + index); };
   const auto is_device = [](std::uint8_t type, std::uint8_t index) {
-    return type < 32 && (type == 0 ? index == 0xff : index < 128);
+    return std::ranges::find(kUsual, type) != std::end(kUsual) && (type == 0 ? index == 0xff : index < 128);
   };
   const bool first = byte(0) == 1 && is_device(byte(1), byte(2));
   const bool last = byte(2) == 1 && is_device(byte(0), byte(1));

@@ -144,20 +144,19 @@ void TensorReader::read_tensors(const Entry& entry, std::uint8_t index, const Te
 
 void TensorReader::learn(const Entry& entry, ProcessId process, const Memory& memory, const OpenCall& call) {
   Library& library = libraries_[entry.library];
-  if (library.layout) return;
+  const bool is_new = !library.layout;
+  if (!is_new && library.layout->device_flag != TensorLayout::Flag::Unknown) return;
   const auto known = known_tensors(entry, call);
   const auto object = known.empty() ? std::nullopt : memory.value<std::uint64_t>({call.record.result});
   if (!object) return;
   std::array<std::byte, TensorLayout::kMostRead> bytes;
   const auto read = std::span(bytes).first(memory.read({*object}, bytes));
   for (const KnownTensor& one : known)
-    if (!library.layout) library.layout = find_tensor_layout(read, one);
-  if (!library.layout) return;
-  note(process, fmt::format("the layout of tensors in {} is known: sizes at {}, type at {}{}; {} calls before have no "
+    if (const auto found = find_tensor_layout(read, one)) library.layout = found;
+  if (!is_new || !library.layout) return;
+  note(process, fmt::format("the layout of tensors in {} is known: sizes at {}, type at {}; {} calls before have no "
                             "shapes",
-                            entry.library, library.layout->sizes, library.layout->type,
-                            library.layout->device_flag == TensorLayout::Flag::Unknown ? ", device unknown" : "",
-                            library.unread));
+                            entry.library, library.layout->sizes, library.layout->type, library.unread));
 }
 
 }  // namespace fade

@@ -35,11 +35,14 @@ WITH of_library(pattern, holder) AS (  -- the first that fits
   SELECT h.session, h.pid, h.device, coalesce((SELECT o.holder FROM of_library o WHERE h.file GLOB o.pattern),
     CASE WHEN h.file GLOB '*.so*' THEN h.file ELSE 'program' END) AS holder, h.file, h.live_at_end, h.peak
   FROM held h
+), teller AS MATERIALIZED (
+  SELECT id FROM functions WHERE "group" = 'ops-memory'
 ), told AS MATERIALIZED (  -- by PyTorch: a device is its type and its index; 0 is the host
   SELECT c.session, c.pid, c.id, json_extract(c.args, '$.ptr') AS at, json_extract(c.args, '$.alloc_size') AS size,
     json_extract(c.args, '$.total_allocated') AS allocated, json_extract(c.args, '$.total_reserved') AS reserved,
     json_extract(c.args, '$.device') >> 8 AS device, json_extract(c.args, '$.device') & 255 AS type
-  FROM calls c WHERE c.function_id IN (SELECT id FROM functions WHERE "group" = 'ops-memory')
+  FROM (SELECT 1 FROM teller LIMIT 1) CROSS JOIN calls c  -- without such functions no call is read
+  WHERE c.function_id IN (SELECT id FROM teller)
 ), last_told AS MATERIALIZED (
   SELECT session, pid, device, max(allocated) AS peak_allocated, max(id) AS id FROM told WHERE type <> 0
   GROUP BY session, pid, device

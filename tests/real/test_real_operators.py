@@ -94,7 +94,9 @@ def test_record_function_makes_ranges_and_steps(any_torch, supervised):
     if any_torch.version == "torch":  # 1.13 begins ranges by a function without a symbol
         assert runs.rows(run.database, "SELECT * FROM ranges") == []
         return
-    names = runs.rows(run.database, "SELECT name, depth, count(*) FROM ranges WHERE duration > 0 GROUP BY 1, 2 ORDER BY 1")
+    names = runs.rows(
+        run.database, "SELECT name, depth, count(*) FROM ranges WHERE duration > 0 GROUP BY 1, 2 ORDER BY 1"
+    )
     assert set(names) >= {("forward", 1, 4), ("inner", 2, 4), *((f"ProfilerStep#{i}", 0, 1) for i in range(5))}
     assert runs.rows(run.database, "SELECT name FROM steps ORDER BY id") == [(f"ProfilerStep#{i}",) for i in range(5)]
 

@@ -1,5 +1,8 @@
-// operators ROUNDS: operators of a stand-in of PyTorch (torch_operators.hpp), nested, in two threads, with arguments on
-// the stack, and left by exceptions.
+// operators ROUNDS [WORKERS]: operators of a stand-in of PyTorch (torch_operators.hpp), nested, in two threads, with
+// arguments on the stack, and left by exceptions. Forked workers make one round each.
+#include <pthread.h>
+#include <sys/wait.h>
+
 #include <stdexcept>
 #include <thread>
 
@@ -52,7 +55,19 @@ int caught_of(int rounds) {
 
 int main(int argc, char** argv) {
   const int rounds = number(argc, argv, 1, 10);
-  std::thread backward(products, rounds);
+  for (int i = 0; i < number(argc, argv, 2, 0); ++i) {
+    const pid_t worker = fork();
+    MUST(worker >= 0);
+    if (worker == 0) {
+      products(1);
+      _exit(0);
+    }
+    MUST(waitpid(worker, nullptr, 0) == worker);
+  }
+  std::thread backward([rounds] {
+    pthread_setname_np(pthread_self(), "pt_autograd_0");
+    products(rounds);
+  });
   products(2 * rounds);
   backward.join();
   for (int i = 0; i < rounds; ++i) MUST(numbers_of(i) == expected_of(i));

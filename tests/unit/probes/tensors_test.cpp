@@ -14,14 +14,14 @@ using testing::ElementsAre;
 using testing::Field;
 using testing::SizeIs;
 
-constexpr const char* kConvolution =
+constexpr const char* kCallOfConvolution =
     "_ZN2at4_ops11convolution4callERKNS_6TensorES4_RKN3c108optionalIS2_EENS5_8ArrayRefIlEESB_SB_bSB_l";
-constexpr const char* kConvolutionSchema =
+constexpr const char* kSchemaOfConvolution =
     "(Tensor input, Tensor weight, Tensor? bias, int[] stride, SymInt[] padding, int[] dilation, bool transposed, "
     "int[] output_padding, int groups) -> Tensor";
-constexpr const char* kSum =
+constexpr const char* kCallOfSum =
     "_ZN2at4_ops15sum_dim_IntList4callERKNS_6TensorEN3c1016OptionalArrayRefIlEEbNS5_8optionalINS5_10ScalarTypeEEE";
-constexpr const char* kAddInPlace = "_ZN2at4_ops11add__Tensor4callERNS_6TensorERKS2_RKN3c106ScalarE";
+constexpr const char* kCallInPlace = "_ZN2at4_ops11add__Tensor4callERNS_6TensorERKS2_RKN3c106ScalarE";
 
 std::string text_of(const Tensor& tensor, Style style = Style::Text) {
   std::string out;
@@ -77,7 +77,7 @@ TEST(Tensors, InBrokenBytesAreLeftOut) {
 }
 
 TEST(OperatorArguments, HaveTheNamesOfTheSchemaAndTheirPlaces) {
-  const OperatorArguments out = arguments_of(kConvolution, kConvolutionSchema);
+  const OperatorArguments out = arguments_of(kCallOfConvolution, kSchemaOfConvolution);
   std::vector<std::string> places;
   for (const Parameter& parameter : out.parameters) places.push_back(place_of(parameter));
   EXPECT_THAT(places, ElementsAre("input register 1", "weight register 2", "bias register 3", "stride register 4",
@@ -88,7 +88,7 @@ TEST(OperatorArguments, HaveTheNamesOfTheSchemaAndTheirPlaces) {
 
 TEST(OperatorArguments, OfAnOperatorInPlaceBeginInTheFirstRegister) {
   const OperatorArguments out =
-      arguments_of(kAddInPlace, "(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)");
+      arguments_of(kCallInPlace, "(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)");
   ASSERT_THAT(out.parameters, SizeIs(2));
   EXPECT_EQ(place_of(out.parameters[0]), "self register 0");
   EXPECT_EQ(place_of(out.parameters[1]), "other register 1");
@@ -96,12 +96,28 @@ TEST(OperatorArguments, OfAnOperatorInPlaceBeginInTheFirstRegister) {
 
 TEST(OperatorArguments, EndBeforeAPlaceThatDiffersBetweenReleases) {
   const OperatorArguments out =
-      arguments_of(kSum, "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor");
+      arguments_of(kCallOfSum, "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor");
   EXPECT_THAT(out.parameters, ElementsAre(Field(&Parameter::name, "self")));
 }
 
+TEST(OperatorArguments, AreThoseOfALongerTextThatEndsAlike) {
+  constexpr const char* kErf = "_ZN2at4_ops7erf_out4callERKNS_6TensorERS2_";
+  using std::literals::operator""sv;
+  constexpr auto kLonger = "\0special_erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)\0"sv;
+  OperatorNames names(true);
+  names.read(kLonger);
+  const auto found = names.arguments_of(kErf, "erf_out");
+  ASSERT_TRUE(found);
+  ASSERT_THAT(found->parameters, SizeIs(2));
+  EXPECT_EQ(place_of(found->parameters[1]), "out register 1");
+  names.read("\0other_erf.out(Tensor self, *, Tensor(a!) result) -> Tensor(a!)\0"sv);
+  EXPECT_FALSE(names.arguments_of(kErf, "erf_out"));  // which of them, nothing tells
+  EXPECT_FALSE(OperatorNames().arguments_of(kErf, "erf_out"));
+}
+
 TEST(OperatorArguments, NeedASchemaWithAsManyNames) {
-  EXPECT_FALSE(operator_arguments(kSum, *parse_operator_schema("(Tensor self) -> Tensor")));
+  EXPECT_THAT(parse_operator_schema("(Tensor self, int[2] dims=[0,1]) -> Tensor")->names, ElementsAre("self", "dims"));
+  EXPECT_FALSE(operator_arguments(kCallOfSum, *parse_operator_schema("(Tensor self) -> Tensor")));
   for (const char* text : {"(Tensor self)", "(self, other): Shape mismatch", "(Tensor self -> Tensor", "() == 1",
                            "(Tensor self) -> Unknown", ""})
     EXPECT_FALSE(parse_operator_schema(text)) << text;
@@ -109,7 +125,7 @@ TEST(OperatorArguments, NeedASchemaWithAsManyNames) {
 
 TEST(OperatorArguments, ArePackedWithTheirShapes) {
   Probe probe;
-  probe.parameters = arguments_of(kSum,
+  probe.parameters = arguments_of(kCallOfSum,
                                   "(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) "
                                   "-> Tensor")
                          .parameters;

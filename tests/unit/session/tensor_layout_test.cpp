@@ -62,6 +62,15 @@ TEST(TensorLayout, FlagOfTheDeviceMayBeBehindIt) {
   }
 }
 
+TEST(TensorLayout, DeviceThatFitsBothWaysTellsNoFlag) {
+  Bytes made = object(72, {8}, 15);
+  put_device(made, 72, true, 1, 1);
+  put(made, 72 + 106 + 2, std::uint8_t{1});
+  const auto found = find_tensor_layout(made, {{8}, 15});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->device_flag, TensorLayout::Flag::Unknown);
+}
+
 TEST(TensorLayout, IsNotGuessed) {
   const Bytes made = object(72, {64, 3}, 6);
   EXPECT_FALSE(find_tensor_layout(made, {{64, 3}, 7}));  // another type
