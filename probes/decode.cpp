@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "probes/tensors.hpp"
 #include "probes/types.hpp"
 #include "probes/values.hpp"
 
@@ -109,7 +110,15 @@ class CallView {
     return append_string(out, *piece, display_.style);
   }
 
+  Marks append_of_operator(std::string& out, const Parameter& parameter, const Piece& piece) const {
+    if (parameter.pointee.cls == TypeClass::Tensor)
+      append_tensors_text(out, piece.bytes, parameter.pointee.name, piece.header.cut, display_.style);
+    else append_elements(out, {TypeClass::Signed, 8, parameter.pointee.name}, piece.bytes, display_);
+    return {};
+  }
+
   Marks append_pointee(std::string& out, const Parameter& parameter, const Piece& piece) const {
+    if (parameter.is_of_operator() && !piece.header.unreadable) return append_of_operator(out, parameter, piece);
     const bool array = parameter.count > 1 || parameter.length_param >= 0;
     if (piece.header.unreadable || (!array && piece.bytes.size() < parameter.pointee.size)) {
       append_marked(out, "unreadable", parameter);

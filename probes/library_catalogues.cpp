@@ -27,6 +27,8 @@ FADE_LIBRARY(cufft)
 FADE_LIBRARY(cusparse)
 FADE_LIBRARY(loads)
 FADE_LIBRARY(driver)
+FADE_LIBRARY(torch_ranges)
+FADE_LIBRARY(torch_memory)
 
 namespace fade::probes {
 namespace {
@@ -52,6 +54,8 @@ const LibraryCatalogue kCatalogues[] = {
     {"cusparse", "cusparse", "sparse", "cusparse", FADE_TEXT(cusparse)},
     {"loads", "loads", "loads", "dl", FADE_TEXT(loads)},
     {"driver", "driver", "driver", "ioctl", FADE_TEXT(driver)},
+    {"torch_ranges", "torch", "ops-ranges", "_ZN", FADE_TEXT(torch_ranges)},
+    {"torch_memory", "torch", "ops-memory", "_ZN3c10", FADE_TEXT(torch_memory)},
 };
 
 // Patterns that mean the functions of HIP or CUDA alone. The libraries are off by default.
@@ -98,7 +102,10 @@ ParsedFile read_library(const LibraryCatalogue& library, std::shared_ptr<const T
     std::fprintf(stderr, "fade: its own data is broken: %s\n", error_of(out, library.file).text().c_str());
     std::abort();
   }
-  for (Probe& probe : out.probes) probe.optional = true;
+  for (Probe& probe : out.probes) {
+    probe.optional = true;
+    probe.group = library.group;
+  }
   return out;
 }
 

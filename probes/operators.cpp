@@ -1,15 +1,10 @@
 #include "probes/operators.hpp"
 
-#include <cxxabi.h>
-
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <memory>
-#include <span>
 #include <utility>
 
-#include "base/mangled_name.hpp"
+#include "probes/operator_arguments.hpp"
 
 namespace fade::probes {
 namespace {
@@ -18,7 +13,9 @@ constexpr std::string_view kSpace = "_ZN2at4_ops", kCall = "4callE", kRedispatch
 constexpr std::string_view kPrefix = "aten::", kRedispatchPrefix = "redispatch aten::";
 constexpr std::string_view kGroup = "ops", kRedispatchGroup = "ops-redispatch";
 constexpr std::size_t kMostDottedNames = 100'000;  // of a library: PyTorch has 3,000
-constexpr std::size_t kLongestName = 200;          // of an operator; a library decides how long its strings are
+constexpr std::size_t kMostTexts = 300'000;        // that may be schemas: each is read up to its bracket
+constexpr std::size_t kMostSchemas = 30'000, kMostOfAnOperator = 8;
+constexpr std::size_t kLongestName = 200;  // of an operator; a library decides how long its strings are
 
 bool is_of_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -26,72 +23,6 @@ bool is_of_name(char c) {
 
 // In front of a schema: the end of another text, or of a namespace.
 bool is_begin(char c) { return c == '\0' || c == ':'; }
-
-// Words of an argument, by the begin of its type. On the stack: it is never in registers, because it is too large.
-struct Passing {
-  std::string_view type;
-  std::uint8_t words;
-  bool on_stack = false;
-};
-// The first row that fits counts. Types that are not trivially copied are passed by address.
-constexpr Passing kPassing[] = {
-    {"long", 1},
-    {"int", 1},
-    {"bool", 1},
-    {"double", 0},  // eight fit into SSE registers; more are refused
-    {"c10::OptionalArrayRef<", 3, true},
-    {"c10::optional<c10::ArrayRef<", 3, true},
-    {"std::optional<c10::ArrayRef<", 3, true},
-    {"c10::optional<c10::basic_string_view<", 3, true},
-    {"std::optional<c10::basic_string_view<", 3, true},
-    {"std::optional<std::basic_string_view<", 3, true},
-    {"c10::optional<double>", 2},
-    {"std::optional<double>", 2},
-    {"c10::optional<long>", 2},
-    {"std::optional<long>", 2},
-    {"c10::optional<", 1},  // of an enumeration, a device; or by address
-    {"std::optional<", 1},
-    {"c10::ArrayRef<", 2},
-    {"c10::basic_string_view<", 2},
-    {"std::basic_string_view<", 2},
-    {"at::Dimname", 2},
-    {"c10::Stream", 2},
-    {"std::array<bool, ", 2},
-    {"c10::SymInt", 1},
-    {"c10::Storage", 1},
-    {"at::Storage", 1},
-    {"at::Generator", 1},
-    {"c10::Device", 1},
-    {"c10::ScalarType", 1},
-    {"c10::Layout", 1},
-    {"c10::MemoryFormat", 1},
-    {"c10::DispatchKeySet", 1},
-};
-constexpr std::size_t kSseArguments = 8, kArgumentRegisters = 6, kMostPassedWords = 14;
-
-const Passing* passing_of(std::string_view type) {
-  static constexpr Passing kAddress{"", 1};
-  if (type.ends_with('&') || type.ends_with('*')) return &kAddress;
-  const auto row = std::ranges::find_if(kPassing, [&](const Passing& one) { return type.starts_with(one.type); });
-  return row == std::end(kPassing) ? nullptr : &*row;
-}
-
-// The types between the outer brackets of a demangled function.
-std::vector<std::string_view> parameters_of(std::string_view function) {
-  std::vector<std::string_view> out;
-  const std::size_t open = function.find('(');
-  if (open == function.npos || !function.ends_with(')')) return out;
-  std::string_view rest = function.substr(open + 1, function.size() - open - 2);
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= rest.size(); ++i) {
-    if (i < rest.size()) depth += (rest[i] == '<' || rest[i] == '(') - (rest[i] == '>' || rest[i] == ')');
-    if (i < rest.size() && (rest[i] != ',' || depth > 0)) continue;
-    if (i > begin) out.push_back(rest.substr(begin, i - begin));
-    begin = i + 2;  // ", "
-  }
-  return out;
-}
 
 Probe family(std::string_view prefix, std::string_view group) {
   Probe out{
@@ -125,12 +56,42 @@ void OperatorNames::read(std::string_view constants) {
       else if (!is_of_name(c)) break;
       --begin;
     }
-    if (dot <= begin || dot + 1 == at || begin == 0 || !is_begin(constants[begin - 1])) continue;
-    if (dotted_.size() == kMostDottedNames) return;
-    std::string name(constants.substr(begin, at - begin)), structure = name;
-    structure[dot - begin] = '_';
-    dotted_.emplace(std::move(structure), std::move(name));
+    if (begin == 0 || !is_begin(constants[begin - 1])) continue;
+    std::string structure(constants.substr(begin, at - begin));
+    const bool is_dotted = dot > begin && dot + 1 != at;
+    if (is_dotted) structure[dot - begin] = '_';
+    read_schema(structure, constants.substr(at));
+    if (is_dotted && dotted_.size() < kMostDottedNames)
+      dotted_.emplace(std::move(structure), constants.substr(begin, at - begin));
   }
+}
+
+// Later texts of an operator are those of old releases, for saved models; their arguments are the same or others.
+void OperatorNames::read_schema(const std::string& structure, std::string_view text) {
+  if (!with_schemas_ || structure.empty() || ++texts_ > kMostTexts || schemas_.size() >= kMostSchemas) return;
+  if (schemas_.count(structure) >= kMostOfAnOperator) return;
+  if (auto schema = parse_operator_schema(text)) schemas_.emplace(structure, std::move(*schema));
+}
+
+std::optional<OperatorArguments> OperatorNames::arguments_of(const std::string& symbol,
+                                                             std::string_view structure) const {
+  const auto [begin, end] = schemas_.equal_range(std::string(structure));
+  for (auto one = begin; one != end; ++one)
+    if (auto found = operator_arguments(symbol, one->second)) return found;
+  return begin == end ? arguments_of_longer(symbol, "_" + std::string(structure)) : std::nullopt;
+}
+
+// Linkers keep a text that is the end of another one only there: erf.out in special_erf.out. Several such texts must
+// agree.
+std::optional<OperatorArguments> OperatorNames::arguments_of_longer(const std::string& symbol,
+                                                                    const std::string& end) const {
+  const OperatorSchema* only = nullptr;
+  for (const auto& [structure, schema] : schemas_) {
+    if (!structure.ends_with(end) || (only && *only == schema)) continue;
+    if (only) return std::nullopt;
+    only = &schema;
+  }
+  return only ? operator_arguments(symbol, *only) : std::nullopt;
 }
 
 std::string OperatorNames::name_of(std::string_view structure) const {
@@ -142,23 +103,6 @@ std::string OperatorNames::name_of(std::string_view structure) const {
     if (longer.ends_with(end) && name.find('.') >= name.size() - structure.size())
       return std::string(kPrefix) + name.substr(name.size() - structure.size());
   return std::string(kPrefix) + std::string(structure);
-}
-
-std::optional<std::uint8_t> words_on_stack(const std::string& symbol) {
-  if (!is_affordable(symbol)) return std::nullopt;
-  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, nullptr),
-                                                    std::free);
-  if (!text) return std::nullopt;
-  std::size_t free = kArgumentRegisters - 1, sse = 0, words = 0;  // one register has the address of the result
-  for (const std::string_view type : parameters_of(text.get())) {
-    const Passing* const row = passing_of(type);
-    if (!row) return std::nullopt;
-    sse += row->words == 0;
-    if (row->on_stack || row->words > free) words += row->words;
-    else free -= row->words;
-  }
-  if (sse > kSseArguments || words > kMostPassedWords) return std::nullopt;
-  return static_cast<std::uint8_t>(words);
 }
 
 std::vector<Probe> operator_families() {
@@ -187,6 +131,11 @@ Probe operator_probe(const Probe& family, const std::string& symbol, const Opera
   out.result = {TypeClass::Void, 0, "void"};
   out.known_signature = true;
   out.passed_words = words_on_stack(symbol);
+  if (parsed.is_redispatch) return out;
+  if (auto arguments = names.arguments_of(symbol, parsed.name)) {
+    out.parameters = std::move(arguments->parameters);
+    out.stack_words = arguments->stack_words;
+  }
   return out;
 }
 

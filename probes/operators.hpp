@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "probes/operator_arguments.hpp"
 #include "probes/probe.hpp"
 
 namespace fade::probes {
@@ -25,18 +26,25 @@ std::optional<OperatorSymbol> parse_operator(std::string_view symbol);
 // "add.Tensor(". Which _ is the dot, only the schema tells.
 class OperatorNames {
  public:
+  // `with_schemas`: the arguments of the operators are wanted, too.
+  explicit OperatorNames(bool with_schemas = false) : with_schemas_(with_schemas) {}
   // Takes the schemas from constants of the library; a piece must not begin inside of one.
   void read(std::string_view constants);
   // aten::add.Tensor. A structure without a schema keeps its name: aten::add_Tensor.
   std::string name_of(std::string_view structure) const;
+  // The arguments of a function, by all schemas of that operator; nullopt: none is known.
+  std::optional<OperatorArguments> arguments_of(const std::string& symbol, std::string_view structure) const;
 
  private:
-  std::unordered_map<std::string, std::string> dotted_;  // by the structure's name
-};
+  void read_schema(const std::string& structure, std::string_view text);
+  std::optional<OperatorArguments> arguments_of_longer(const std::string& symbol, const std::string& end) const;
 
-// The words on the stack that a function of this symbol takes as arguments, or more. nullopt: it takes a type whose
-// size is not known.
-std::optional<std::uint8_t> words_on_stack(const std::string& symbol);
+  bool with_schemas_;
+  std::size_t texts_ = 0;
+  std::unordered_map<std::string, std::string> dotted_;  // by the structure's name
+  // The same, several if the library has several texts.
+  std::unordered_multimap<std::string, OperatorSchema> schemas_;
+};
 
 // The two families of functions, for the catalogue: their symbols are patterns.
 std::vector<Probe> operator_families();
@@ -44,6 +52,8 @@ std::vector<Probe> operator_families();
 bool asks_for_operators(std::string_view events);
 // True for the family of redispatches, and for its functions.
 bool is_redispatch(const Probe& probe);
+// The operator whose tensors have sizes that its arguments tell.
+inline constexpr std::string_view kTensorMaker = "aten::empty.memory_format";
 // One function of a family.
 Probe operator_probe(const Probe& family, const std::string& symbol, const OperatorSymbol& parsed,
                      const OperatorNames& names);

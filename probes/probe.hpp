@@ -29,13 +29,15 @@ enum class TypeClass : std::uint8_t {
   Size,
   Float,
   Double,
-  Pointer,  // an address whose memory is not read
-  Handle,   // opaque pointer or integer that names an object: hipStream_t
-  CString,  // const char *: text is read at entry, that of a result and of an out-parameter at return
-  Enum,     // names by library major version
-  Flags,    // or-ed bits with names
-  Dim3,     // three 32-bit numbers
-  Struct,   // by value, shown field by field if the layout is known, else as bytes
+  Pointer,   // an address whose memory is not read
+  Handle,    // opaque pointer or integer that names an object: hipStream_t
+  CString,   // const char *: text is read at entry, that of a result and of an out-parameter at return
+  Enum,      // names by library major version
+  Flags,     // or-ed bits with names
+  Dim3,      // three 32-bit numbers
+  Struct,    // by value, shown field by field if the layout is known, else as bytes
+  Tensor,    // behind pointers alone: one tensor of PyTorch or a list of them (tensors.hpp)
+  Integers,  // the same: a list of 64-bit integers
 };
 
 struct Type {
@@ -61,6 +63,8 @@ struct Parameter {
 
   bool read_at_entry() const { return pointee.cls != TypeClass::Void && direction != Direction::Out; }
   bool read_at_return() const { return pointee.cls != TypeClass::Void && direction != Direction::In; }
+  // Read by a reader of its own, because its place and size are known to PyTorch alone.
+  bool is_of_operator() const { return pointee.cls == TypeClass::Tensor || pointee.cls == TypeClass::Integers; }
   bool gives_text() const { return pointee.cls == TypeClass::CString && direction == Direction::Out && count == 1; }
 };
 

@@ -33,7 +33,7 @@ T number(const json& from, std::int64_t most, std::int64_t least = 0) {
 }
 
 Type to_type(const json& from) {
-  return {number<TypeClass>(from.at(0), static_cast<int>(TypeClass::Struct)),
+  return {number<TypeClass>(from.at(0), static_cast<int>(TypeClass::Integers)),
           number<std::uint32_t>(from.at(1), kLargestType), from.at(2).get<std::string>()};
 }
 

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <limits>
 
+#include "probes/tensors.hpp"
+
 namespace fade::probes {
 namespace {
 
@@ -157,6 +159,8 @@ void append_any(std::string& out, const Type& type, std::span<const std::byte> b
       return append_word(out, display.types.flags_text(type.name, load_word(bytes), display.version), display.style);
     case TypeClass::Dim3: return append_dim3(out, bytes, display.style);
     case TypeClass::Struct: return append_struct(out, type, bytes, display, depth);
+    case TypeClass::Tensor: return append_tensors_text(out, bytes, type.name, false, display.style);
+    case TypeClass::Integers: return append_hex(out, bytes, display.style);
   }
 }
 

@@ -58,6 +58,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   if (o.hang_ns) json["hang_ns"] = static_cast<std::uint64_t>(*o.hang_ns);
   if (o.sample_hz) json["sample_hz"] = static_cast<std::uint64_t>(*o.sample_hz);
   if (o.gpu_times) json["gpu_times"] = true;
+  if (o.operator_shapes) json["operator_shapes"] = true;
   if (!o.follow) json["follow"] = false;
   if (tree) json["tree"] = true;
   if (!json.empty()) put(json, "typed", o.typed);  // nothing else asks for anything: options of the client alone

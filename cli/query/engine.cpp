@@ -311,6 +311,8 @@ Result<Outcome> run_report(Recording& recording, const Report& wanted, const Set
                                      {"errors", &settings.errors},
                                      {"by_line", &settings.by_line},
                                      {"by_module", &settings.by_module},
+                                     {"by_shape", &settings.by_shape},
+                                     {"by_thread", &settings.by_thread},
                                      {"slow", &settings.slow},
                                      {"gpu", &settings.gpu},
                                      {"merge", &settings.merge}})
@@ -354,8 +356,8 @@ Result<std::string> sql_of_report(Recording& recording, const Report& wanted, co
   const Report& report = chosen_variant(wanted, given);
   Settings settings = given;
   if (&report != &wanted)
-    settings.peak = settings.errors = settings.by_line = settings.by_module = settings.slow = settings.merge =
-        settings.gpu = false;
+    settings.peak = settings.errors = settings.by_line = settings.by_module = settings.by_shape = settings.by_thread =
+        settings.slow = settings.merge = settings.gpu = false;
   auto session = chosen_session(settings, recording);
   if (!session) return tl::unexpected(session.error());
   auto plan = make_plan(recording.database, report, settings, *session, word, false);

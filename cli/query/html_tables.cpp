@@ -37,6 +37,7 @@ constexpr Wanted kWanted[] = {
     {"copies", "copies", "copies", 60},
     {"memory_peak", "memory", "memory --peak", 100, [](Settings& s) { s.peak = true; }},
     {"leaks", "leaks", "leaks", 150},
+    {"allocators", "allocators", "allocators", 40},
     {"oom", "oom", "oom", 40},
     {"step_summary", "step_summary", "steps", 60},
     {"slow_steps", "steps", "steps --where slow --sort -duration_ns", 60,

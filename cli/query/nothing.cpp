@@ -34,8 +34,8 @@ constexpr std::array kValues{
 };
 
 // Options that choose what is shown rather than leave rows out.
-constexpr std::array<std::string_view, 9> kNoFilters{"weight",  "peak",      "merge",   "slow",   "gpu",
-                                                     "by_line", "by_module", "fail_on", "session"};
+constexpr std::array<std::string_view, 11> kNoFilters{
+    "weight", "peak", "merge", "slow", "gpu", "by_line", "by_module", "by_shape", "by_thread", "fail_on", "session"};
 
 std::vector<Parameter> filters(const Settings& settings) {
   std::vector<Parameter> out = parameters(settings);

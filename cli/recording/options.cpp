@@ -91,10 +91,10 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        List{&o.events},
        help,
        none,
-       {"all",   "cuda",   "nvml",           "mem",   "copy",  "kernel",   "sync",    "stream",
-        "event", "module", "device",         "graph", "error", "register", "pointer", "texture",
-        "rtc",   "marker", "comm",           "blas",  "dnn",   "fft",      "sparse",  "solver",
-        "rand",  "ops",    "ops-redispatch", "loads", "driver"}},
+       {"all",   "cuda",   "nvml",           "mem",        "copy",       "kernel",   "sync",    "stream",
+        "event", "module", "device",         "graph",      "error",      "register", "pointer", "texture",
+        "rtc",   "marker", "comm",           "blas",       "dnn",        "fft",      "sparse",  "solver",
+        "rand",  "ops",    "ops-redispatch", "ops-ranges", "ops-memory", "loads",    "driver"}},
       {kCapture, "--engine", "WHAT",
        "how calls are seen: breakpoints, taps (a hundredth of the cost), or auto: taps for frequent calls "
        "[auto; of running processes breakpoints]",
@@ -155,6 +155,9 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
 
       {kCapture, "--gpu-times", "", "record when the GPU worked on each kernel, copy and fill (AMD's HIP 5 and later)",
        Flag{&o.gpu_times}},
+      {kCapture, "--operator-shapes", "",
+       "with -e ops: types and sizes of the tensors that operators of PyTorch take (a stop for each call)",
+       Flag{&o.operator_shapes}},
       {kCapture, "--hang-timeout", "TIME",
        "take a snapshot of all threads if no call starts or finishes for TIME while one runs", Time{&o.hang_ns}},
 

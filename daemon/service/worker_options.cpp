@@ -34,6 +34,7 @@ constexpr std::array kRows{
     Row{"hang_ns", "--hang-timeout", Takes::Nanoseconds},
     Row{"sample_hz", "--sample", Takes::Natural},
     Row{"gpu_times", "--gpu-times", Takes::On},
+    Row{"operator_shapes", "--operator-shapes", Takes::On},
     Row{"tree", "--tree", Takes::On},
     Row{"follow", "--no-follow", Takes::Off},
     Row{"only_ranks", "--only-rank", Takes::Words},

@@ -39,6 +39,7 @@ BreakpointCapture::BreakpointCapture(const Parts& parts)
       packets_(parts.books.packets),
       effects_(parts.effects),
       returns_(sink_, clock_, parts.roster, sites_),
+      tensors_(sink_, clock_),
       kernels_(sink_, functions_, parts.books.symbols),
       corrector_(sink_, clock_, parts.overrides) {}
 
@@ -179,6 +180,7 @@ void BreakpointCapture::read_arguments(Thread& thread, const Entry& entry, const
   call.return_address = ArgumentReader::read_entry(entry, registers, on_stack, thread.tid, memory, call);
   if (!is_recorded(entry)) return;
   arguments_.read_inputs(entry, thread.memory(), call);
+  if (!entry.needs.of_operator.empty()) tensors_.read(entry, thread.inferior->id, thread.memory(), call);
   if (entry.needs.kernel_names) kernels_.name(thread, *entry.probe, call.record, call.payload);
 }
 
@@ -228,6 +230,7 @@ void BreakpointCapture::take_result(Thread& thread, const Entry& entry, const Re
 void BreakpointCapture::succeeded(Thread& thread, const Entry& entry, OpenCall& call) {
   corrector_.correct(thread, entry, call);
   if (entry.needs.device) follow_device(thread, *entry.probe, call);
+  if (entry.needs.makes_tensor) tensors_.learn(entry, thread.inferior->id, thread.memory(), call);
   if (entry.needs.code_object) read_code_image(thread, *entry.probe, call);
 }
 

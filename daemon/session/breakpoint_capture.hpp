@@ -20,6 +20,7 @@
 #include "session/function_table.hpp"
 #include "session/return_watch.hpp"
 #include "session/stack_capture.hpp"
+#include "session/tensor_reader.hpp"
 
 namespace fade {
 
@@ -87,6 +88,7 @@ class BreakpointCapture final : public Capture {
   CallEffects& effects_;
   ReturnWatch returns_;
   ArgumentReader arguments_;
+  TensorReader tensors_;
   CalledKernels kernels_;
   Corrector corrector_;
   std::function<std::int64_t()> now_behind_others_;  // empty: no other engine sees calls

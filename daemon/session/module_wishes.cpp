@@ -31,7 +31,9 @@ Result<elf::ElfFile> file_of(const Inferior& inferior, const elf::DynamicImage& 
 }  // namespace
 
 ModuleWishes::ModuleWishes(Wishes wishes)
-    : wishes_(std::move(wishes)), operators_(wishes_.families, wishes_.selection), fulfilled_(wishes_.symbols.size()) {
+    : wishes_(std::move(wishes)),
+      operators_(wishes_.families, wishes_.selection, wishes_.shapes),
+      fulfilled_(wishes_.symbols.size()) {
   for (const auto& probe : wishes_.probes) by_symbol_.emplace(probe->symbol, probe);
 }
 

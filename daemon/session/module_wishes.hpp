@@ -25,6 +25,7 @@ struct Wishes {
   std::vector<SymbolRequest> symbols;
   std::vector<probes::ProbePtr> families;  // of operators (Probe::is_family)
   probes::Selection selection;             // of their functions
+  bool shapes = false;                     // of the tensors that operators take
   bool files = false;                      // ModuleLoaded with the file
 };
 

@@ -1,5 +1,7 @@
 #include "session/needs.hpp"
 
+#include "probes/operators.hpp"
+
 namespace fade {
 namespace {
 
@@ -17,7 +19,7 @@ Needs needs_of(const probes::Probe& probe, const probes::Overrides& overrides) {
     const probes::Parameter& parameter = probe.parameters[i];
     const auto index = static_cast<std::uint8_t>(i);
     if (parameter.type.cls == probes::TypeClass::CString) out.strings.push_back(index);
-    if (parameter.read_at_entry()) out.ins.push_back(index);
+    if (parameter.read_at_entry()) (parameter.is_of_operator() ? out.of_operator : out.ins).push_back(index);
     if (parameter.read_at_return()) out.outs.push_back(index);
     if (!parameter.only.empty()) out.only = true;
     if (parameter.gives_text()) out.out_strings.push_back(index);
@@ -29,6 +31,7 @@ Needs needs_of(const probes::Probe& probe, const probes::Overrides& overrides) {
   out.table = probe.with_role(probes::Role::Table) != nullptr;
   out.rule = !overrides.empty() && overrides.touches(probe.symbol);
   out.result_string = probe.result.cls == probes::TypeClass::CString;
+  out.makes_tensor = !out.of_operator.empty() && probe.symbol == probes::kTensorMaker;
   out.result = !probe.entry_only || out.always();
   return out;
 }

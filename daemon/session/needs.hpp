@@ -18,6 +18,7 @@ struct Needs {
   bool sse_result = false;      // the result is in xmm0
   // Parameters by index. Strings and `ins` are read at the entry, `outs` at the return.
   std::vector<std::uint8_t> strings, ins, outs;
+  std::vector<std::uint8_t> of_operator;        // tensors and lists of PyTorch, read at the entry (TensorReader)
   std::vector<std::uint8_t> out_strings;        // those of `outs` that give the address of a text
   bool result = true;                           // the return is watched
   bool result_string = false;                   // the result is the address of a text
@@ -27,6 +28,7 @@ struct Needs {
   bool table = false;                           // the call gives a table of functions
   bool rule = false;                            // a --set rule may change the answer
   bool resolver = false;                        // the call returns the place of a function (IFUNC)
+  bool makes_tensor = false;                    // the call gives a tensor whose sizes its arguments tell
   bool only = false;                            // only calls with some arguments are recorded
   std::string callers;                          // only calls of libraries that match are recorded; empty: all calls
   probes::HsaCall hsa = probes::HsaCall::None;  // what the call tells about work of a GPU

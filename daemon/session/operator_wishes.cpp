@@ -39,7 +39,7 @@ probes::ProbePtr OperatorWishes::make(const std::string& symbol) const {
   for (const probes::ProbePtr& family : families_) {
     if (probes::is_redispatch(*family) != parsed->is_redispatch) continue;
     auto probe = std::make_shared<const probes::Probe>(probes::operator_probe(*family, symbol, *parsed, names_));
-    return selection_(*probe) ? probe : nullptr;
+    return selection_(*probe) || (shapes_ && probe->symbol == probes::kTensorMaker) ? probe : nullptr;
   }
   return nullptr;
 }

@@ -15,8 +15,10 @@ namespace fade {
 class OperatorWishes {
  public:
   // `families`: those of which the selection takes some functions.
-  OperatorWishes(std::vector<probes::ProbePtr> families, probes::Selection selection)
-      : families_(std::move(families)), selection_(std::move(selection)) {}
+  // `shapes`: those of the tensors that they take, too. Then the function that tells the layout of tensors is always
+  // wanted.
+  OperatorWishes(std::vector<probes::ProbePtr> families, probes::Selection selection, bool shapes)
+      : families_(std::move(families)), selection_(std::move(selection)), shapes_(shapes), names_(shapes) {}
 
   const std::vector<probes::ProbePtr>& families() const { return families_; }
   // Learns the names of the operators, once for each library. `library`: the path.
@@ -29,6 +31,7 @@ class OperatorWishes {
 
   std::vector<probes::ProbePtr> families_;
   probes::Selection selection_;
+  bool shapes_;
   probes::OperatorNames names_;
   std::set<std::string> read_;                               // libraries
   std::unordered_map<std::string, probes::ProbePtr> known_;  // by symbol

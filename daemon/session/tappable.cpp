@@ -24,6 +24,7 @@ bool has_small_outs(const Needs& needs, const Probe& probe) {
 
 // Null: all that such a call needs is in general registers and on the stack.
 const char* outside_of_registers(const Needs& needs, const Probe& probe) {
+  if (!needs.of_operator.empty()) return "the shapes of its tensors are read at its stop (--operator-shapes)";
   if (!needs.strings.empty() || !needs.ins.empty() || !needs.out_strings.empty() || needs.result_string)
     return "its arguments or results are read from memory";
   if (needs.sse_words != 0 || needs.sse_result) return "it has floating-point arguments or a floating-point result";

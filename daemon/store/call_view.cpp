@@ -54,6 +54,9 @@ std::optional<std::string> CallView::message() const {
   if (auto narrow = text(probes::Role::RangeName)) return narrow;
   const probes::Parameter* parameter = probe.with_role(probes::Role::RangeName);
   if (!parameter) return std::nullopt;
+  if (const auto given = piece(PieceKind::ReturnedString, probes::index_of(probe, *parameter)))
+    return std::string(reinterpret_cast<const char*>(given->bytes.data()), given->bytes.size()) +
+           (given->header.cut ? std::string(probes::kCutMark) : std::string());
   const auto wide = piece(PieceKind::In, probes::index_of(probe, *parameter));
   if (!wide) return std::nullopt;
   return narrowed(wide->bytes);

@@ -32,6 +32,16 @@ void FamilyRecorders::record(RecordedCall& call, std::uint64_t told) {
   }
 }
 
+namespace {
+
+// Push gives the object at its return.
+std::uint64_t object_of(const CallView& view) {
+  const auto given = probes::out_value(view.probe, probes::Role::Object, view.record, view.payload);
+  return given ? *given : view.value(probes::Role::Object).value_or(0);
+}
+
+}  // namespace
+
 void FamilyRecorders::record_marker(const RecordedCall& call) {
   if (!call.returned) return;
   const CallView& view = call.view;
@@ -46,7 +56,9 @@ void FamilyRecorders::record_marker(const RecordedCall& call) {
                       .result = view.result(),
                       .range_id = view.value(probes::Role::RangeId).value_or(0),
                       .domain = view.value(probes::Role::RangeDomain).value_or(0),
-                      .name = view.message()});
+                      .name = view.message(),
+                      .has_object = view.probe.with_role(probes::Role::Object) != nullptr,
+                      .object = object_of(view)});
 }
 
 }  // namespace fade::store

@@ -9,6 +9,7 @@ namespace {
 constexpr std::size_t kDeepest = 1'024;       // ranges of one thread within each other
 constexpr std::size_t kMostStarted = 65'536;  // open at once, of all processes
 constexpr std::size_t kMostNames = 10'000;    // that are summed up by themselves
+constexpr std::uint64_t kObject = 64;         // bytes of an object of PyTorch in front of the part that pop takes
 constexpr const char* kUnread = "(name not read)";
 constexpr const char* kOtherNames = "(other names)";
 
@@ -74,6 +75,7 @@ RangeBook::Open RangeBook::opened(const Thread& thread, const MarkerCall& call, 
           .name = name_of(call.name),
           .form = form,
           .domain = call.domain,
+          .object = call.has_object ? call.object : 0,
           .depth = thread.open.size()};
 }
 
@@ -92,8 +94,13 @@ void RangeBook::pop(Thread& thread, const MarkerCall& call) {
     --thread.too_deep;
     return;
   }
-  const auto found = std::find_if(thread.open.rbegin(), thread.open.rend(),
-                                  [&](const Open& range) { return range.domain == call.domain; });
+  const auto is_its = [&](const Open& range) {
+    if (!call.has_object || range.object == 0)
+      return call.has_object == (range.object != 0) && range.domain == call.domain;
+    return call.object - range.object < kObject;
+  };
+  const auto found = std::find_if(thread.open.rbegin(), thread.open.rend(), is_its);
+  if (found == thread.open.rend() && call.has_object) return;
   if (found == thread.open.rend()) return fault(call.process, call.result < 0 ? "pop without push" : "push not seen");
   close(*found, {call.entry, Ended::Closed, call.call, call.thread});
   thread.open.erase(std::next(found).base());

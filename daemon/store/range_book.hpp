@@ -33,6 +33,9 @@ struct MarkerCall {
   std::uint64_t range_id = 0;  // of stop
   std::uint64_t domain = 0;    // NVTX: ranges nest within their domain
   std::optional<std::string> name;  // nullopt: it could not be read
+  // Of PyTorch: push gives an object, and pop takes a part of it. Pops of other objects end no range of a program.
+  bool has_object = false;
+  std::uint64_t object = 0;
 };
 
 class RangeBook {
@@ -66,7 +69,7 @@ class RangeBook {
     std::int64_t at = 0;
     Name name;
     Form form{};
-    std::uint64_t domain = 0;
+    std::uint64_t domain = 0, object = 0;
     std::size_t depth = 0;
     bool has_row = false;
   };

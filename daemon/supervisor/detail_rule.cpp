@@ -14,6 +14,7 @@
 
 #include "base/quantity.hpp"
 #include "base/suggest.hpp"
+#include "supervisor/step_rule.hpp"
 
 namespace fade {
 namespace {
@@ -79,7 +80,7 @@ Result<DetailRule> parse_schedule(const RecordingOptions& options) {
     if (auto read = read_schedule_part(part, rule); !read) return tl::unexpected(std::move(read.error()));
   if (rule.active == 0)
     return bad("--schedule", options.schedule, "no step would have rows: active is missing or 0", kScheduleExample);
-  if (options.step.empty() || options.step == "off")
+  if (step_of(options).empty() || options.step == "off")
     return fail("--schedule counts steps, and no step is defined", {}, "--step 'range:step*' --schedule ...", EINVAL);
   return rule;
 }
@@ -155,7 +156,7 @@ Result<DetailRule> parse_triggers(const RecordingOptions& options) {
   DetailRule rule{.by = DetailRule::By::Trigger, .text = fmt::format("--trigger {}", fmt::join(options.triggers, ","))};
   for (const std::string& part : options.triggers)
     if (auto read = read_trigger(part, rule); !read) return tl::unexpected(std::move(read.error()));
-  if (rule.slow_step > 0 && (options.step.empty() || options.step == "off"))
+  if (rule.slow_step > 0 && (step_of(options).empty() || options.step == "off"))
     return fail("--trigger slow-step needs steps, and no step is defined", {},
                 "--step 'range:step*' --trigger slow-step=3x", EINVAL);
   if (options.keep_ns) rule.keep_ns = *options.keep_ns;

@@ -124,7 +124,7 @@ Result<void> check_stack_functions(const StackChoice& stacks, const std::vector<
 
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides) {
-  const auto step = parse_step(options.step);
+  const auto step = parse_step(step_of(options));
   if (!step) return tl::unexpected(step.error());
   SessionOptions out{.callers = callers_of(options, chosen.selection, *step),
                      .follow = options.follow,
@@ -143,6 +143,7 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
         (options.gpu_times && probes::hsa_call(*probe) != probes::HsaCall::None))
       (probe->is_family ? out.wishes.families : out.wishes.probes).push_back(probe);
   out.wishes.selection = chosen.selection;
+  out.wishes.shapes = options.operator_shapes;
   for (const std::string& text : options.probe_symbols) {
     auto request = parse_request(text);
     if (!request) return tl::unexpected(std::move(request.error()));

@@ -28,7 +28,7 @@ Result<void> Recording::open(std::string kind, std::vector<std::string> command,
   if (!name) return tl::unexpected(std::move(name.error()));
   database_ = std::move(*name);
   std::error_code ignored;
-  auto step = parse_step(options_.step);
+  auto step = parse_step(step_of(options_));
   if (!step) return tl::unexpected(std::move(step.error()));
   auto detail_rule = parse_detail_rule(options_);
   if (!detail_rule) return tl::unexpected(std::move(detail_rule.error()));

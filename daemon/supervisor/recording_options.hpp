@@ -34,9 +34,10 @@ struct RecordingOptions {          // one command line: a field is the value of 
   std::vector<std::string> rule_files;  // --override-file FILE
   std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
-  bool gpu_times = false;    // --gpu-times: when the GPU worked on kernels and copies
-  bool follow = true;        // children of the program
-  std::string child_filter;  // --exe REGEX: record only processes with a matching executable path; empty: all
+  bool gpu_times = false;        // --gpu-times: when the GPU worked on kernels and copies
+  bool operator_shapes = false;  // --operator-shapes: of the tensors that operators of PyTorch take
+  bool follow = true;            // children of the program
+  std::string child_filter;      // --exe REGEX: record only processes with a matching executable path; empty: all
   std::vector<std::string> only_ranks;  // --only-rank: of processes that have RANK in their environment, only these
   std::string step;                     // --step WHAT: the definition of a step of the program; empty: none
   // At most one of these three: when rows of calls are stored. Empty: at all times.

@@ -45,6 +45,12 @@ Result<StepRule> parse_step(std::string_view text) {
   return rule;
 }
 
+std::string step_of(const RecordingOptions& options) {
+  constexpr const char* kRanges = "ops-ranges";
+  const bool has_ranges = std::ranges::find(options.events, kRanges) != options.events.end();
+  return options.step.empty() && has_ranges ? "range:ProfilerStep#*" : options.step;
+}
+
 Result<void> check_step(const StepRule& rule, const std::vector<probes::ProbePtr>& known,
                         const std::vector<std::string>& also) {
   if (rule.by != StepRule::By::Call) return {};

@@ -1,10 +1,12 @@
 -- Operators of PyTorch: their time on the host, what they called in HIP, and the time of the GPU for it
--- about: Recorded by -e ops, or taken from a trace of PyTorch's profiler (fade-query import FILE). total: with the operators in it; self: outside of them. --by-line and --by-module add up by your own line and by nn.Module.
+-- about: Recorded by -e ops, or taken from a trace of PyTorch's profiler (fade-query import FILE). total: with the operators in it; self: outside of them. --by-line, --by-module, --by-shape and --by-thread add up by your own line, nn.Module, arguments and kind of thread.
 -- sort: -self_ns
 -- limit: 40
 -- leave: max_ns avg_ns hip_calls self_percent
 -- variant: by_line operator_lines
 -- variant: by_module operator_modules
+-- variant: by_shape operator_shapes
+-- variant: by_thread operator_threads
 -- none: no operator was watched (-e ops), and no trace with operators was imported (fade-query import FILE)
 -- question: work
 -- topic: calls

@@ -16,8 +16,9 @@ def environment(build, folder):
     return variables
 
 
-def recorded(build, folder, *options, rounds=20):
-    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *build.command(f"operators {rounds}")]
+def recorded(build, folder, *options, rounds=20, workers=0):
+    program = build.command(f"operators {rounds} {workers}")
+    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *program]
     ran = harness.run(command, environment(build, folder), folder / "run", timeout=120)
     assert ran.status == 0, ran.stderr
     told = dict(reversed(line.split(" ", 1)) for line in ran.stdout.decode().splitlines())
@@ -85,6 +86,16 @@ def test_operators_are_not_watched_unless_asked_for(build, tmp_path):
     database, _ = recorded(build, tmp_path, "-e", "all")
     assert database.value("SELECT count(*) FROM functions WHERE name LIKE '%aten%'") == 0
     assert report(build, tmp_path) == {}
+
+
+def test_kinds_of_threads_are_told_apart(build, tmp_path):
+    recorded(build, tmp_path, "-e", "ops", workers=3)
+    command = [build.fade_query, "operators", tmp_path / "run.db", "--by-thread", "-f", "json", "-n", "0"]
+    rows = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=60).stdout)
+    linear = {row["thread"]: (row["threads"], row["n"]) for row in rows if row["name"] == "aten::linear"}
+    assert linear == {"main": (1, 40), "backward": (1, 20), "worker": (3, 3)}
+    times = [(row["self_ns"], row["total_ns"]) for row in rows if row["name"] == "aten::linear"]
+    assert all(0 < self_ns < total_ns for self_ns, total_ns in times)
 
 
 def test_redispatch_on_request(build, tmp_path):

@@ -107,16 +107,26 @@ def hip643(build_dir, step, hip523):
     return release
 
 
-@pytest.fixture(scope="session")
-def torch_cpu(build_dir, step):
-    release = world.ReleaseTorch("torch", build_dir / "real/torch")
+def unpacked_torch(name, build_dir, step):
+    release = world.ReleaseTorch(name, build_dir / "real" / name)
     try:
-        step("PyTorch unpacked", release.unpack)
+        step(f"{name} unpacked", release.unpack)
     except AssertionError as error:
         if "cannot read the package lists" not in str(error) and "the download failed" not in str(error):
             raise
         pytest.skip(f"Debian's archive cannot be reached, so its PyTorch is not tested: {' '.join(str(error).split())}")
     return release
+
+
+@pytest.fixture(scope="session")
+def torch_cpu(build_dir, step):
+    return unpacked_torch("torch", build_dir, step)
+
+
+@pytest.fixture(scope="session", params=["torch", "torch2"])
+def any_torch(request, build_dir, step):
+    """PyTorch 1.13 of Debian 12 and 2.x of sid."""
+    return unpacked_torch(request.param, build_dir, step)
 
 
 @pytest.fixture(scope="session")

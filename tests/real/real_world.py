@@ -228,17 +228,22 @@ class Release643(Release724):
 
 
 class ReleaseTorch(Release):
-    """Debian 12's PyTorch, which is built for the CPU, on the C library and the Python of Debian 12."""
+    """Debian's PyTorch, which is built for the CPU, on the C library and the Python of its release."""
 
     def __post_init__(self):
         super().__post_init__()
-        self.loader = self.root / "lib/x86_64-linux-gnu/ld-linux-x86-64.so.2"
         # Where update-alternatives would have put links to libblas and liblapack, had anything been installed.
         folders = ("lib/x86_64-linux-gnu", LIBRARIES, "usr/lib", f"{LIBRARIES}/blas", f"{LIBRARIES}/lapack")
         self.path = ":".join(str(self.root / folder) for folder in folders)
 
+    @property
+    def loader(self):
+        folders = (LIBRARIES, "lib/x86_64-linux-gnu")
+        return next(path for path in (self.root / folder / "ld-linux-x86-64.so.2" for folder in folders) if path.exists())
+
     def command(self, program):
-        return [self.loader, "--library-path", self.path, self.root / "usr/bin/python3.11", "-B", PROGRAMS / f"{program}.py"]
+        (python,) = self.root.glob("usr/bin/python3.*[0-9]")
+        return [self.loader, "--library-path", self.path, python, "-B", PROGRAMS / f"{program}.py"]
 
     def variables(self, program):
         return {"PYTHONHOME": str(self.root / "usr"), "OMP_NUM_THREADS": "2"}

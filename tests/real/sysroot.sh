@@ -6,6 +6,7 @@
 #   sysroot.sh FOLDER 6.4.3    HIP 6.4.3 from sid, on the HSA runtime of 7.2.4, which alone can simulate a GPU
 #   sysroot.sh FOLDER torch    Debian 12's PyTorch, which is built for the CPU, with the C library and the Python of Debian 12
 #   sysroot.sh FOLDER libraries   the libraries above HIP 7.2.4 and their bench programs, from Debian experimental
+#   sysroot.sh FOLDER torch2   sid's PyTorch, likewise
 #   sysroot.sh FOLDER python   every Python 3 of Debian 13 and sid, with sid's C library
 # The packages come from the mirror the machine's own apt uses, through apt's own signature checks, with a package list
 # and a cache inside FOLDER. A folder that is complete is left as it is. FADE_DEBIAN_MIRROR names another mirror.
@@ -19,7 +20,8 @@ fail() {
   exit 1
 }
 
-[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER 5.2.3|6.4.3|7.2.4|libraries|torch|python"
+known='5.2.3|6.4.3|7.2.4|libraries|torch|torch2|python'
+[[ $# -eq 2 ]] || fail "two arguments are needed" "got $#" "sysroot.sh FOLDER $known"
 folder=$1
 release=$2
 
@@ -66,6 +68,13 @@ case $release in
     pinned=()
     probe=usr/lib/python3/dist-packages/torch/__init__.py
     ;;
+  torch2)
+    suites=(sid)
+    resolved=(python3-torch)
+    exact=()
+    pinned=()
+    probe=usr/lib/python3/dist-packages/torch/__init__.py
+    ;;
   python)
     suites=(trixie sid)
     resolved=('^python3\.[0-9]+$')
@@ -73,7 +82,7 @@ case $release in
     pinned=()
     probe=usr/lib/x86_64-linux-gnu/libc.so.6
     ;;
-  *) fail "unknown release $release" "only six are known" "sysroot.sh FOLDER 5.2.3|6.4.3|7.2.4|libraries|torch|python" ;;
+  *) fail "unknown release $release" "these are known: ${known//|/, }" "sysroot.sh FOLDER $known" ;;
 esac
 
 mkdir -p "$folder"

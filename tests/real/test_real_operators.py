@@ -1,4 +1,4 @@
-"""Operators of Debian's PyTorch: fade's counts against those of torch.profiler in the same process.
+"""Operators of Debian's PyTorch 1.13 and sid's 2.x: fade's counts against those of torch.profiler in the same process.
 
 Skipped, with the reason, where Debian's archive cannot be reached.
 """
@@ -16,8 +16,8 @@ SELECT c.name FROM calls c, mark m WHERE c.category = 'torch' AND c.start BETWEE
 
 
 @pytest.fixture(params=["breakpoints", "taps", "auto"], scope="module")
-def watched(request, torch_cpu, supervised):
-    return supervised(torch_cpu, "torch_operators", "-e", "ops", "--engine", request.param)
+def watched(request, any_torch, supervised):
+    return supervised(any_torch, "torch_operators", "-e", "ops", "--engine", request.param)
 
 
 def profiled(run):
@@ -37,8 +37,8 @@ def test_counts_are_those_of_the_profiler(watched):
     runs.assert_closed(watched)
 
 
-def test_it_runs_as_if_fade_were_not_there(torch_cpu, watched):
-    runs.assert_same_behaviour(runs.native(torch_cpu, "torch_operators"), watched)
+def test_it_runs_as_if_fade_were_not_there(any_torch, watched):
+    runs.assert_same_behaviour(runs.native(any_torch, "torch_operators"), watched)
 
 
 def test_calls_have_an_end_and_a_name_of_the_schema(watched, build_dir):
@@ -49,6 +49,56 @@ def test_calls_have_an_end_and_a_name_of_the_schema(watched, build_dir):
     assert all(row["self_ns"] <= row["total_ns"] for row in rows.values())
     product = rows["aten::linear"]
     assert product["self_ns"] < product["total_ns"]
+
+
+@pytest.fixture(scope="module")
+def shaped(any_torch, supervised):
+    return supervised(any_torch, "torch_operators", "-e", "ops", "--operator-shapes", "--detail", "full")
+
+
+def sizes_in(arguments):
+    """Sizes of the tensors that have some, as the profiler has them. It skips those in lists."""
+    texts = [text for text in json.loads(arguments).values() if isinstance(text, str) and text.endswith("]")]
+    return json.dumps([sizes for sizes in (json.loads(text[text.index("[") :]) for text in texts) if sizes])
+
+
+def test_shapes_are_those_of_the_profiler(shaped):
+    assert shaped.code == 0, shaped.stderr
+    (line,) = shaped.lines("shapes")
+    told = collections.Counter()
+    for name, shapes, count, _ in json.loads(line):
+        told[name, json.dumps([sizes for sizes in shapes if sizes and isinstance(sizes[0], int)])] += count
+    rows = runs.rows(shaped.database, MARKED.replace("c.name", "c.name, c.args"))
+    assert collections.Counter((name.split(".")[0], sizes_in(arguments)) for name, arguments in rows) == told
+    notes = runs.rows(shaped.database, "SELECT detail FROM lifecycle WHERE detail LIKE '%layout of tensors%known:%'")
+    assert len(notes) == 1
+
+
+def test_operations_are_those_of_the_profiler(shaped, build_dir):
+    (line,) = shaped.lines("shapes")
+    told = collections.Counter()
+    for name, _, _, flops in json.loads(line):
+        told[name] += flops
+    counted = collections.Counter()
+    for row in report(build_dir, shaped.database, "--by-shape", "-n", "0"):
+        counted[row["name"].split(".")[0]] += row["flops"] or 0
+    # The profiler saw five of the six equal steps; other sums and products were made before the first one.
+    for name in ("aten::addmm", "aten::mm", "aten::conv2d"):
+        assert counted[name] * 5 == told[name] * 6 > 0
+
+
+def test_record_function_makes_ranges_and_steps(any_torch, supervised):
+    run = supervised(any_torch, "torch_ranges", "-e", "ops,ops-ranges")
+    assert run.code == 0, run.stderr
+    assert runs.rows(run.database, "SELECT * FROM range_faults") == []
+    if any_torch.version == "torch":  # 1.13 begins ranges by a function without a symbol
+        assert runs.rows(run.database, "SELECT * FROM ranges") == []
+        return
+    names = runs.rows(
+        run.database, "SELECT name, depth, count(*) FROM ranges WHERE duration > 0 GROUP BY 1, 2 ORDER BY 1"
+    )
+    assert set(names) >= {("forward", 1, 4), ("inner", 2, 4), *((f"ProfilerStep#{i}", 0, 1) for i in range(5))}
+    assert runs.rows(run.database, "SELECT name FROM steps ORDER BY id") == [(f"ProfilerStep#{i}",) for i in range(5)]
 
 
 def test_operators_by_module(build_dir, tmp_path):

@@ -1,5 +1,8 @@
-// operators ROUNDS: operators of a stand-in of PyTorch (torch_operators.hpp), nested, in two threads, with arguments on
-// the stack, and left by exceptions.
+// operators ROUNDS [WORKERS]: operators of a stand-in of PyTorch (torch_operators.hpp), nested, in two threads, with
+// arguments on the stack, and left by exceptions. Forked workers make one round each.
+#include <pthread.h>
+#include <sys/wait.h>
+
 #include <stdexcept>
 #include <thread>
 
@@ -15,11 +18,11 @@ long numbers_of(long first) {
   const long four[] = {first, first + 1, first + 2, first + 3};
   const auto part = [&](std::size_t size) { return c10::ArrayRef<long>{four, size}; };
   const Tensor tensor(first);
-  const Optional bias{Tensor(2), true};
+  const Optional bias{true, Tensor(2)};
   const Tensor convolved =
       at::_ops::convolution::call(tensor, tensor, bias, part(1), part(2), part(3), first % 2 != 0, part(4), first);
   const Tensor summed =
-      at::_ops::sum_dim_IntList::call(convolved, {part(4), true}, true, {c10::ScalarType::Float, true});
+      at::_ops::sum_dim_IntList::call(convolved, {part(4), true}, true, {true, c10::ScalarType::Float});
   return at::_ops::_to_copy::call(summed).number() + static_cast<long>(at::_ops::dist::call(tensor, 0.5) * 2);
 }
 
@@ -32,7 +35,7 @@ long expected_of(long first) {
 
 void products(int rounds) {
   const Tensor two(2), three(3);
-  const Optional bias{Tensor(4), true};
+  const Optional bias{true, Tensor(4)};
   for (int i = 0; i < rounds; ++i) MUST(at::_ops::linear::call(two, three, bias).number() == 10);
 }
 
@@ -52,7 +55,19 @@ int caught_of(int rounds) {
 
 int main(int argc, char** argv) {
   const int rounds = number(argc, argv, 1, 10);
-  std::thread backward(products, rounds);
+  for (int i = 0; i < number(argc, argv, 2, 0); ++i) {
+    const pid_t worker = fork();
+    MUST(worker >= 0);
+    if (worker == 0) {
+      products(1);
+      _exit(0);
+    }
+    MUST(waitpid(worker, nullptr, 0) == worker);
+  }
+  std::thread backward([rounds] {
+    pthread_setname_np(pthread_self(), "pt_autograd_0");
+    products(rounds);
+  });
   products(2 * rounds);
   backward.join();
   for (int i = 0; i < rounds; ++i) MUST(numbers_of(i) == expected_of(i));

@@ -1,4 +1,5 @@
-"""Steps of a small model under torch.profiler, which prints how often it saw each operator.
+"""Steps of a small model under torch.profiler, which prints how often it saw each operator, and with which
+shapes.
 
 The two calls of torch.trace are marks: what lies between them is compared.
 """
@@ -33,13 +34,18 @@ def main(steps=5):
 
     step()
     square = torch.eye(3)
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], record_shapes=True, with_flops=True
+    ) as profile:
         torch.trace(square)
         for _ in range(steps):
             step()
         torch.trace(square)
     counts = {row.key: row.count for row in profile.key_averages() if row.key.startswith("aten::")}
     print("profiled", json.dumps(counts, sort_keys=True))
+    rows = profile.key_averages(group_by_input_shape=True)
+    shapes = sorted([row.key, row.input_shapes, row.count, row.flops] for row in rows if row.key.startswith("aten::"))
+    print("shapes", json.dumps(shapes))
 
 
 main()

@@ -17,6 +17,8 @@ INSERT INTO call_stat_ (thread, fn, parent_fn, n, errors, total, self, min, max)
  (1, 4, 80, 1, 0, 10000, 10000, 10000, 10000), (1, 4, 81, 1, 0, 12000, 12000, 12000, 12000);
 INSERT INTO gpu_work_ VALUES (80, 1, 0, NULL, NULL, 1, NULL, 82, 1, 5000030000, 50000, NULL),
   (81, 1, 0, NULL, NULL, 1, NULL, 83, 1, 5000090000, 8000, NULL);
+INSERT INTO arg_ VALUES (80, '{"input":"f32[64,3]@cuda:0","weight":"f32[5,3]@cuda:0","bias":null}'),
+  (81, '{"self":"f32[64,3]@cuda:0","mat2":"f32[3,5]@cuda:0"}');
 INSERT INTO frame_ VALUES
  (80, 1, 1, NULL, 0, NULL, 'Net.forward', '/home/ada/train.py', 10),
    (82, 1, 1, NULL, 0, NULL, '<module>', '/home/ada/train.py', 30),

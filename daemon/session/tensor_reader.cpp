@@ -1,0 +1,162 @@
+#include "session/tensor_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string_view>
+
+#include "probes/arguments.hpp"
+#include "probes/operators.hpp"
+
+namespace fade {
+namespace {
+
+using probes::kTensorMaker;
+using probes::Parameter;
+using probes::Tensor;
+
+constexpr std::uint64_t kMostIntegers = 32;
+constexpr std::uint8_t kUnboxed = 0, kAbsent = 0;  // tag of a list that is an address and a number; flag of an optional
+
+// The two words of a parameter: an address, and a number if it is a list.
+std::array<std::uint64_t, 2> words_of_parameter(const Parameter& parameter, const OpenCall& call) {
+  std::array<std::uint64_t, 2> out{};
+  probes::argument_bytes(parameter, call.record, call.payload,
+                         std::as_writable_bytes(std::span(out).first(parameter.at.words > 1 ? 2 : 1)));
+  return out;
+}
+
+// The tensor of which a handle, at::Tensor, has the address.
+Tensor tensor_of(RemoteAddr object, const TensorLayout& layout, const Memory& memory) {
+  std::array<std::byte, TensorLayout::kMostRead> bytes;
+  const auto wanted = std::span(bytes).first(std::min(layout.end(), bytes.size()));
+  std::uint64_t outside = 0;
+  Tensor out = probes::Tensor{.state = Tensor::State::Unreadable};
+  if (!memory.read_exactly(object, wanted)) return out;
+  out = read_tensor(wanted, layout, outside);
+  if (outside == 0 || out.state != Tensor::State::Known) return out;
+  std::uint64_t elsewhere = 0;
+  std::memcpy(&elsewhere, bytes.data() + layout.sizes + 8, sizeof elsewhere);
+  out.sizes.resize(outside);
+  if (!memory.read_exactly({elsewhere}, std::as_writable_bytes(std::span(out.sizes))))
+    return {.state = Tensor::State::Unreadable};
+  return out;
+}
+
+// Where the handles of a parameter are. n 0: it has none.
+struct Handles {
+  RemoteAddr at;
+  std::uint64_t n = 0;
+  bool is_readable = true;
+};
+
+Handles handles_of(const Parameter& parameter, const OpenCall& call, const Memory& memory) {
+  const std::string_view form = parameter.pointee.name;
+  const auto [word, number] = words_of_parameter(parameter, call);
+  if (form == probes::kTensorList) return {{word}, number};
+  if (form == probes::kOneTensor) return {{word}, 1};
+  struct {
+    std::uint64_t first, second, third;
+  } behind{};
+  const std::size_t size = form == probes::kTaggedTensorList ? 24 : 16;
+  if (!memory.read_exactly({word}, std::as_writable_bytes(std::span(&behind, 1)).first(size))) return {{}, 1, false};
+  if (form == probes::kTaggedTensorList)
+    return {{behind.first}, behind.second, static_cast<std::uint8_t>(behind.third) == kUnboxed};
+  const bool is_flag_first = form == probes::kFlaggedTensor;
+  const auto flag = static_cast<std::uint8_t>(is_flag_first ? behind.first : behind.second);
+  return {{word + (is_flag_first ? 8 : 0)}, flag == kAbsent ? 0u : 1u};
+}
+
+// The types that the call may ask for. The argument behind the sizes is an optional byte; releases differ in whether
+// its flag, which is 1, is the lower byte.
+std::vector<std::uint8_t> types_asked_for(const Parameter& sizes, const OpenCall& call) {
+  const std::size_t next = std::size_t{sizes.at.first} + sizes.at.words;
+  if (sizes.at.where != probes::Location::Where::Integer || next >= call.record.words.size()) return {};
+  const auto low = static_cast<std::uint8_t>(call.record.words[next]);
+  const auto high = static_cast<std::uint8_t>(call.record.words[next] >> 8);
+  std::vector<std::uint8_t> out;
+  if (low == 1) out.push_back(high);
+  if (high == 1 && low != 1) out.push_back(low);
+  return out;
+}
+
+// The tensors that a call of aten::empty.memory_format may have made.
+std::vector<KnownTensor> known_tensors(const Entry& entry, const OpenCall& call) {
+  std::vector<KnownTensor> out;
+  const std::vector<Parameter>& parameters = entry.probe->parameters;
+  const auto piece = probes::find_piece(call.payload, PieceKind::In, 0);
+  if (parameters.empty() || !piece || piece->header.cut) return out;
+  std::vector<std::int64_t> sizes(piece->bytes.size() / sizeof(std::int64_t));
+  if (!sizes.empty()) std::memcpy(sizes.data(), piece->bytes.data(), sizes.size() * sizeof(std::int64_t));
+  for (const std::uint8_t type : types_asked_for(parameters.front(), call)) out.push_back({sizes, type});
+  return out;
+}
+
+}  // namespace
+
+void TensorReader::note(ProcessId process, std::string detail) {
+  sink_.notice(Lifecycle{clock_.now(), process, 0, "note", 0, std::move(detail)});
+}
+
+void TensorReader::read(const Entry& entry, ProcessId process, const Memory& memory, OpenCall& call) {
+  Library& library = libraries_[entry.library];
+  bool is_unread = false;
+  for (const std::uint8_t index : entry.needs.of_operator) {
+    if (entry.probe->parameters[index].pointee.cls == probes::TypeClass::Integers)
+      read_integers(entry, index, memory, call);
+    else if (library.layout) read_tensors(entry, index, *library.layout, memory, call);
+    else is_unread = true;
+  }
+  if (is_unread && library.unread++ == 0)
+    note(process, fmt::format("the layout of tensors in {} is not known yet: it is learned from the first tensors that "
+                              "{} makes",
+                              entry.library, kTensorMaker));
+}
+
+void TensorReader::read_integers(const Entry& entry, std::uint8_t index, const Memory& memory, OpenCall& call) {
+  const auto [word, number] = words_of_parameter(entry.probe->parameters[index], call);
+  const std::uint64_t n = std::min(number, kMostIntegers);
+  std::array<std::int64_t, kMostIntegers> numbers;
+  const auto bytes = std::as_writable_bytes(std::span(numbers).first(n));
+  const bool is_read = n == 0 || memory.read_exactly({word}, bytes);
+  append_piece(call.payload, {.kind = PieceKind::In, .param = index, .cut = n < number, .unreadable = !is_read},
+               is_read ? std::span<const std::byte>(bytes) : std::span<const std::byte>());
+}
+
+void TensorReader::read_tensors(const Entry& entry, std::uint8_t index, const TensorLayout& layout,
+                                const Memory& memory, OpenCall& call) {
+  const Parameter& parameter = entry.probe->parameters[index];
+  const Handles handles = handles_of(parameter, call, memory);
+  const std::uint64_t n = std::min<std::uint64_t>(handles.n, probes::kMostTensors);
+  std::array<std::uint64_t, probes::kMostTensors> objects;
+  const bool is_read =
+      handles.is_readable && memory.read_exactly(handles.at, std::as_writable_bytes(std::span(objects).first(n)));
+  buffer_.clear();
+  for (std::uint64_t i = 0; is_read && i < n; ++i)
+    probes::append_tensor(buffer_, tensor_of({objects[i]}, layout, memory));
+  if (n == 0 && !probes::is_list(parameter.pointee.name))
+    probes::append_tensor(buffer_, {.state = Tensor::State::None});
+  append_piece(call.payload,
+               {.kind = PieceKind::In, .param = index, .cut = n < handles.n, .unreadable = !is_read && n > 0}, buffer_);
+}
+
+void TensorReader::learn(const Entry& entry, ProcessId process, const Memory& memory, const OpenCall& call) {
+  Library& library = libraries_[entry.library];
+  const bool is_new = !library.layout;
+  if (!is_new && library.layout->device_flag != TensorLayout::Flag::Unknown) return;
+  const auto known = known_tensors(entry, call);
+  const auto object = known.empty() ? std::nullopt : memory.value<std::uint64_t>({call.record.result});
+  if (!object) return;
+  std::array<std::byte, TensorLayout::kMostRead> bytes;
+  const auto read = std::span(bytes).first(memory.read({*object}, bytes));
+  for (const KnownTensor& one : known)
+    if (const auto found = find_tensor_layout(read, one)) library.layout = found;
+  if (!is_new || !library.layout) return;
+  note(process, fmt::format("the layout of tensors in {} is known: sizes at {}, type at {}; {} calls before have no "
+                            "shapes",
+                            entry.library, library.layout->sizes, library.layout->type, library.unread));
+}
+
+}  // namespace fade

@@ -1,0 +1,38 @@
+"""fade-query allocators: what PyTorch's allocator holds and gives out is what a stand-in of it counts."""
+import json
+import subprocess
+
+import pytest
+
+import harness
+
+
+def recorded(build, folder, *options, rounds=400):
+    variables = build.environment("v6")
+    variables["LD_LIBRARY_PATH"] += f":{build.tracees / 'torch'}"
+    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *build.command(f"allocators {rounds}")]
+    ran = harness.run(command, variables, folder / "run", timeout=120)
+    assert ran.status == 0, ran.stderr
+    told = dict(line.split(" ", 1) for line in ran.stdout.decode().splitlines())
+    report = [build.fade_query, "allocators", folder / "run.db", "-f", "json"]
+    rows = json.loads(subprocess.run(report, check=True, capture_output=True, timeout=60).stdout)
+    return {row["holder"]: row for row in rows}, {name: int(n) for name, n in told.items()}
+
+
+@pytest.mark.parametrize("engine", ["breakpoints", "taps", "auto"])
+def test_what_is_reserved_and_given_out_is_what_the_allocator_counts(build, tmp_path, engine):
+    holders, told = recorded(build, tmp_path, "-e", "all,ops-memory", "--engine", engine)
+    torch = holders["PyTorch"]
+    assert {name: torch[name] for name in told} == told
+    assert torch["told_bytes"] == torch["peak_bytes"] == told["reserved_bytes"]
+    assert torch["idle_bytes"] == told["reserved_bytes"] - told["allocated_bytes"] > 0
+    assert torch["gaps"] > 1
+    own = holders["program"]
+    assert own["reserved_bytes"] == 12345 and own["allocated_bytes"] is None and own["blocks"] is None
+
+
+def test_without_its_calls_only_what_it_holds_is_known(build, tmp_path):
+    holders, told = recorded(build, tmp_path)
+    torch = holders["PyTorch"]
+    assert torch["reserved_bytes"] == told["reserved_bytes"]
+    assert torch["allocated_bytes"] is None and torch["largest_gap_bytes"] is None and torch["idle_bytes"] is None
