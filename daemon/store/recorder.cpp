@@ -306,6 +306,7 @@ Totals Recorder::totals() const {
   out.counted = only_counted();
   out.dropped = notices_.never_came();
   out.overrides = books_.overrides.hits();
+  out.injections = books_.injections.hits();
   out.processes = books_.directory.processes();
   out.threads = books_.directory.threads();
   for (const auto& [function, total] : books_.rollups.totals())

@@ -26,7 +26,7 @@ struct Totals {
   std::uint64_t tapped = 0;   // of the calls, those that a tap recorded
   std::uint64_t counted = 0;  // and those that were only counted
   std::uint64_t dropped = 0;  // unknown calls, not even in the sums
-  std::uint64_t overrides = 0, processes = 0, threads = 0;
+  std::uint64_t overrides = 0, injections = 0, processes = 0, threads = 0;
   std::vector<FunctionTotals> top;                                 // at most 5, by total time
   std::vector<std::pair<std::string, std::uint64_t>> peak_memory;  // device label, bytes
 };

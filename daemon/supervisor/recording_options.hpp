@@ -34,6 +34,12 @@ struct RecordingOptions {          // one command line: a field is the value of 
   std::vector<std::string> rule_files;  // --override-file FILE
   std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
+  std::vector<std::string> inject_rules;   // --inject SPEC
+  std::vector<std::string> replace_rules;  // --replace SPEC
+  std::vector<std::string> inject_plans;   // --inject-plan FILE: rules of both kinds
+  std::optional<std::int64_t> seed;        // --seed: of chance=; none: by the clock
+  bool replaces_dry = false;               // --replace-dry
+
   bool gpu_times = false;    // --gpu-times: when the GPU worked on kernels and copies
   bool follow = true;        // children of the program
   std::string child_filter;  // --exe REGEX: record only processes with a matching executable path; empty: all
@@ -85,6 +91,7 @@ struct RunSummary {
   std::string database;
   std::int64_t duration_ns = 0;  // of the program's life; of the recording where the program runs on
   std::uint64_t calls = 0, errors = 0, dropped = 0, overrides_applied = 0;
+  std::uint64_t injected = 0;  // actions of --inject and --replace
   std::uint64_t stops = 0;
   std::int64_t stopped_ns = 0;  // threads held by stops, all threads added up
   CostSummary cost;

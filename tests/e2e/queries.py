@@ -9,7 +9,7 @@ import harness
 
 REPORTS = """
     allocs calls categories collectives copies copy-sizes cuda devices drops errors findings first-error flame flow
-    gaps gemm gpu gpu-busy gpu-copies gpu-coverage gpu-delays gpu-idle gpu-memory gpu-steps gpu-work idle imports kernels
+    gaps gemm gpu gpu-busy gpu-copies gpu-coverage gpu-delays gpu-idle gpu-memory gpu-steps gpu-work idle imports injections kernels
     launches leaks libraries library-apis library-calls lifecycle loads memory memory-free memory-libraries modules oom operators
     overhead overrides processes props ranges redirects schema stacks steps streams threads top tree verdict waits
 """.split()

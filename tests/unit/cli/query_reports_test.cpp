@@ -80,6 +80,7 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"gemm", "library_work.sql"},
                                                             {"collectives", "library_work.sql"},
                                                             {"loads", "loads.sql"},
+                                                            {"injections", "injections.sql"},
                                                             {"allocs", "stacks.sql"},
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};
