@@ -172,7 +172,8 @@ SectionRows failed_itself(const Context& context, Recording& recording, const Fo
   std::string when;
   if (p.number("not_loaded") != 0) when = " before HIP was loaded";
   else if (p.number("calls") > 0)
-    when = fmt::format(" after {} without an error", table::human_counted(p.number("calls"), "recorded call"));
+    when = fmt::format(" after {}{}", table::human_counted(p.number("calls"), "recorded call"),
+                       p.number("injected") > 0 ? ", of which fade failed some on request" : " without an error");
   return Found{{"EXIT",
                 fmt::format("exit status {}{}: see the program's own output", p.text("exit_code"), when),
                 {},
