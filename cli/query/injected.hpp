@@ -1,4 +1,4 @@
-// What rules of --inject and --replace did to a program, in words.
+// The effects of rules of --inject and --replace on a program, in words.
 #pragma once
 #include <string>
 #include <vector>

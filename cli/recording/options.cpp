@@ -196,7 +196,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        "RULE",
        "fail or delay calls: hipMalloc:error=hipErrorOutOfMemory:when=3, or hipMemcpy/size>1M:delay=5ms",
        Each{&o.inject_rules},
-       help,
+       all,
        none,
        {"hipMalloc:error=hipErrorOutOfMemory:when=", "hipLaunchKernel:error=hipErrorIllegalAddress:sticky:when=",
         "hipMemcpy:delay="}},

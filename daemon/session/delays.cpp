@@ -13,7 +13,7 @@
 namespace fade {
 namespace {
 
-// A user who presses ^C or ^Z does not wait for a delay.
+// A user's ^C or ^Z does not wait for a delay.
 constexpr std::uint64_t kUrgent = signal_bit(SIGINT) | signal_bit(SIGTERM) | signal_bit(SIGQUIT) | signal_bit(SIGHUP) |
                                   signal_bit(SIGTSTP) | signal_bit(SIGSTOP);
 constexpr std::int64_t kTick = 50'000'000;  // of the tracer itself

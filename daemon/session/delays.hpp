@@ -18,7 +18,7 @@ class Delays {
 
   // The stopped thread goes on at thread.held_until.
   void hold(const Thread& thread);
-  // Often: threads go on whose time has come, and those that a signal wants to stop or to end.
+  // Often: resumes the threads that were held long enough, and those that a signal is to stop or to end.
   void look();
   void release_all();
   bool empty() const { return held_.empty(); }

@@ -23,12 +23,12 @@ class Injector {
   Injector(EventSink& sink, const SessionClock& clock, const probes::Injections& rules, bool is_dry)
       : sink_(sink), clock_(clock), rules_(rules), is_dry_(is_dry) {}
 
-  // What is to be done with a call at its entry.
+  // The effect on a call at its entry.
   struct Order {
     std::optional<std::int64_t> error;  // the call is skipped, and this is its result
     std::int64_t delay_ns = 0;          // the thread is held for so long
   };
-  // The stopped thread is at the entry of `call`, whose arguments are read and whose number is known. New arguments are
+  // The stopped thread is at the entry of `call`. Its arguments are read, and its number is known. New arguments are
   // in the registers and on the stack of the thread, and in the record.
   Order at_entry(Thread& thread, const Entry& entry, OpenCall& call);
   // The call is skipped and has failed: writes the outputs that HIP writes then.

@@ -30,7 +30,7 @@ struct CallAtEntry {
   std::int64_t now = 0;  // session time
 };
 
-// What happens to a call. `value`: the error, the nanoseconds, or the word that replaces.
+// An effect on a call. `value`: the error, the nanoseconds, or the word that replaces.
 struct Effect {
   // Allocate, Release and Count are for successful calls at their return: the program's memory changes, and a number of
   // devices is `value` at most.
