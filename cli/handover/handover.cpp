@@ -36,6 +36,10 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   put(json, "kernel_include", o.kernel_include);
   put(json, "kernel_exclude", o.kernel_exclude);
   put(json, "set", o.set_rules);
+  put(json, "inject", o.inject_rules);
+  put(json, "replace", o.replace_rules);
+  if (o.replaces_dry) json["replace_dry"] = true;
+  if (o.seed) json["seed"] = static_cast<std::uint64_t>(*o.seed);
   put(json, "probe", o.probe_symbols);
   put(json, "only_ranks", o.only_ranks);
   if (!o.step.empty()) json["step"] = o.step;
@@ -66,10 +70,13 @@ Json recording_json(const RecordingOptions& o, bool tree) {
 }
 
 Result<void> check_options(const RecordingOptions& o) {
-  const std::pair<const char*, bool> kinds[] = {
-      {"--output", !o.output.empty()},      {"--force or --append", o.open_mode != OpenMode::Create},
-      {"--probes", !o.probe_files.empty()}, {"--override-file", !o.rule_files.empty()},
-      {"--exe", !o.child_filter.empty()},   {"--sysfs-root", o.sysfs_root != RecordingOptions{}.sysfs_root}};
+  const std::pair<const char*, bool> kinds[] = {{"--output", !o.output.empty()},
+                                                {"--force or --append", o.open_mode != OpenMode::Create},
+                                                {"--probes", !o.probe_files.empty()},
+                                                {"--override-file", !o.rule_files.empty()},
+                                                {"--inject-plan", !o.inject_plans.empty()},
+                                                {"--exe", !o.child_filter.empty()},
+                                                {"--sysfs-root", o.sysfs_root != RecordingOptions{}.sysfs_root}};
   for (const auto& [name, given] : kinds)
     if (given)
       return fail(std::string("--daemon and ") + name + " exclude each other",

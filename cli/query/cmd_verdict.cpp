@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/query/doubts.hpp"
+#include "cli/query/injected.hpp"
 #include "cli/query/named_row.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/prose.hpp"
@@ -42,6 +43,9 @@ Result<void> show_session(Context& context, Recording& recording, const NamedRow
   page.entry("reason", v.at("reason"));
   page.entry("evidence", v.at("evidence"));
   page.entry("advice", v.at("advice"));
+  auto injected = named_rows(recording, schema::page_sql("injected"), v.at("session"));
+  if (!injected) return tl::unexpected(injected.error());
+  page.entry("injected", injected_words(*injected));
   if (auto told = tell_problems(recording, page, v.at("session")); !told) return told;
   if (const std::int64_t processes = v.number("processes"); processes > 1) {
     const std::string all = table::human_count(processes) + " processes";

@@ -8,6 +8,7 @@
 #include <array>
 #include <functional>
 
+#include "cli/query/injected.hpp"
 #include "cli/query/named_row.hpp"
 #include "cli/query/step_samples.hpp"
 #include "cli/table/human.hpp"
@@ -171,7 +172,8 @@ SectionRows failed_itself(const Context& context, Recording& recording, const Fo
   std::string when;
   if (p.number("not_loaded") != 0) when = " before HIP was loaded";
   else if (p.number("calls") > 0)
-    when = fmt::format(" after {} without an error", table::human_counted(p.number("calls"), "recorded call"));
+    when = fmt::format(" after {}{}", table::human_counted(p.number("calls"), "recorded call"),
+                       p.number("injected") > 0 ? ", of which fade failed some on request" : " without an error");
   return Found{{"EXIT",
                 fmt::format("exit status {}{}: see the program's own output", p.text("exit_code"), when),
                 {},
@@ -195,9 +197,18 @@ SectionRows not_used(const Context& context, Recording& recording, const Found& 
                 verdict != "UNWATCHED"}};
 }
 
-constexpr std::array<HeadlineSection, 11> kAllSections{crashes,       hangs,       stopped,       ended_in_calls,
+// Never alarming: a user asked for it.
+SectionRows injected(const Context& context, Recording& recording, const Found&) {
+  auto found = named_rows(context, recording, schema::page_sql("injected"));
+  if (!found) return tl::unexpected(found.error());
+  const std::string words = injected_words(*found);
+  if (words.empty()) return Found{};
+  return Found{{"INJECTED", words.substr(0, words.find(": fade-query")), {}, "injections", false}};
+}
+
+constexpr std::array<HeadlineSection, 12> kAllSections{crashes,       hangs,       stopped,       ended_in_calls,
                                                        out_of_memory, errors,      failed_itself, leaks,
-                                                       slow_steps,    slow_ranges, not_used};
+                                                       slow_steps,    slow_ranges, not_used,      injected};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include "cli/query/doubts.hpp"
 #include "cli/query/gpu_use.hpp"
 #include "cli/query/headline.hpp"
+#include "cli/query/injected.hpp"
 #include "cli/query/named_row.hpp"
 #include "cli/query/next_reports.hpp"
 #include "cli/query/overhead_line.hpp"
@@ -325,8 +326,9 @@ Result<void> errors_section(SummaryPage& page) {
   page.heading(human_counted(all, "failed call"));
   for (std::size_t i = 0; i < std::min<std::size_t>(groups->size(), 5); ++i) {
     const NamedRow& e = (*groups)[i];
-    page.line(fmt::format("{} {} x {}, first at {}", page.alarming(e.text("error")), e.text("name"),
-                          human_count(e.number("n")), table::human_time(e.number("first"), table::Units::Auto)));
+    page.line(fmt::format("{} {} x {}, first at {}{}", page.alarming(e.text("error")), e.text("name"),
+                          human_count(e.number("n")), table::human_time(e.number("first"), table::Units::Auto),
+                          e.is("injected") ? ", on request (--inject)" : ""));
   }
   if (groups->size() > 5)
     page.line(fmt::format("... and {} more kinds: {}", groups->size() - 5, page.command("errors")));
@@ -379,6 +381,17 @@ Result<void> overrides_section(SummaryPage& page) {
   return {};
 }
 
+Result<void> injections_section(SummaryPage& page) {
+  auto rules = injections_applied(page.recording(), page.session());
+  auto all = page.rows("injected");
+  if (!rules || !all) return tl::unexpected(!rules ? rules.error() : all.error());
+  if (rules->empty()) return {};
+  page.heading("Calls that fade failed, delayed or changed");
+  page.line(injected_words(*all));
+  for (const RuleApplied& rule : *rules) page.line(rule.applied ? rule.words : page.alarming(rule.words));
+  return {};
+}
+
 Result<void> next_section(SummaryPage& page) {
   const auto next = next_reports(page.recording(), page.session());
   if (!next) return tl::unexpected(next.error());
@@ -390,8 +403,8 @@ Result<void> next_section(SummaryPage& page) {
 using Section = Result<void> (*)(SummaryPage&);
 constexpr Section kSections[] = {run_section,      verdict_section,    processes_section, devices_section,
                                  findings_section, time_section,       work_section,      memory_section,
-                                 errors_section,   postmortem_section, overrides_section, trust_section,
-                                 next_section};
+                                 errors_section,   postmortem_section, overrides_section, injections_section,
+                                 trust_section,    next_section};
 
 }  // namespace
 

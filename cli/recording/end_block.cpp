@@ -149,6 +149,7 @@ std::string end_block(const RunSummary& s, std::string_view ending, const std::v
   if (trouble.empty()) text += libraries(s, style);
   text += memory(s);
   if (s.overrides_applied > 0) text += line("corrected", count(s.overrides_applied, "answer", "answers"));
+  if (s.injected > 0) text += line("injected", count(s.injected, "fault or change", "faults and changes"));
   for (const auto& [label, what] : more) text += line(label, what, style);
   text += line("slowdown", slowdown(s, style), style);
   text += line("dropped", dropped(s, style), style);

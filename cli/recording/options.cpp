@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <limits>
 #include <regex>
 
 #include "cli/options/values.hpp"
@@ -192,6 +193,24 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        {"device.*.multiProcessorCount=", "device.*.warpSize=", "device.*.name=", "device.*.totalGlobalMem="}},
       {kCorrect, "--override-file", "FILE", "read such rules from FILE, one a line", Each{&o.rule_files}, all, file},
       {kCorrect, "--dry-run", "", "show what the rules would change, then exit", Flag{&r.dry_run}},
+
+      {kInject,
+       "--inject",
+       "RULE",
+       "fail or delay calls: hipMalloc:error=hipErrorOutOfMemory:when=3, or hipMemcpy/size>1M:delay=5ms",
+       Each{&o.inject_rules},
+       all,
+       none,
+       {"hipMalloc:error=hipErrorOutOfMemory:when=", "hipLaunchKernel:error=hipErrorIllegalAddress:sticky:when=",
+        "hipMemcpy:delay="}},
+      {kInject, "--replace", "RULE",
+       "replace an argument or a result: hipMalloc.size=4096:when=2, hipGetDeviceCount.result=100",
+       Each{&o.replace_rules}},
+      {kInject, "--inject-plan", "FILE", "read rules of both kinds from FILE, one a line", Each{&o.inject_plans}, all,
+       file},
+      {kInject, "--replace-dry", "", "count what --replace would change, and change nothing", Flag{&o.replaces_dry}},
+      {kInject, "--seed", "N", "of chance=P in the rules: the same calls as in another run [a new one each time]",
+       Number{&o.seed, 0, std::numeric_limits<std::int64_t>::max()}},
 
       {kDevices, "--sensors,!--no-sensors", "", "read the GPUs' sensors while recording [on]", Flag{&o.sensors}},
       {kDevices, "--sysfs-root", "DIR", "read the GPU driver's data from DIR instead of /sys", Text{&o.sysfs_root}, all,

@@ -13,8 +13,8 @@
 namespace fade::cli::recording {
 
 inline constexpr std::string_view kOutput = "Output", kCapture = "Capture", kStacks = "Stacks",
-                                  kProcesses = "Processes", kCorrect = "Corrections", kDevices = "Devices",
-                                  kProbes = "Probes";
+                                  kProcesses = "Processes", kCorrect = "Corrections", kInject = "Injections",
+                                  kDevices = "Devices", kProbes = "Probes";
 
 // What is asked of a recording program besides the recording itself.
 struct Request {

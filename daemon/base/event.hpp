@@ -52,6 +52,7 @@ enum CallFlag : std::uint16_t {
   kUnseen = 64,      // its return could not be watched: result and duration are unknown
   kTapped = 128,     // recorded by its own thread: no stop is in its duration, and none around it
   kSumsOnly = 256,   // it gets no row: only sums and books know of it (--budget)
+  kInjected = 512,   // a rule of --inject has failed it, or has given its result
 };
 
 struct CallRecord {
@@ -241,6 +242,25 @@ struct OverrideHit {
   std::string target;  // the field that was written
   std::string was, became;
 };
+// A rule of --inject or --replace.
+struct InjectionRule {
+  RuleId rule = 0;
+  std::string spec;      // as the user wrote it
+  std::string function;  // name, pattern or group
+  std::string action;    // error=hipErrorOutOfMemory
+  std::string origin;    // "--inject" or FILE:LINE:COLUMN
+  std::uint64_t seed = 0;
+};
+struct InjectionHit {
+  RuleId rule = 0;
+  CallId call = 0;
+  ThreadId thread = 0;
+  FunctionId function = 0;
+  CallSiteId caller = 0;
+  std::int64_t at = 0;
+  std::string action;       // error, delay, last error ..., or the argument that was replaced
+  std::string was, became;  // values as text; `was` is empty where there was none
+};
 // fork, vfork, clone, exec, exit, signal, group-stop, dlopen, attach, detach, unwatched, refused, note ...
 struct Lifecycle {
   std::int64_t at = 0;
@@ -376,9 +396,9 @@ struct ThreadSeen {
 
 using Notice =
     std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet, ModuleLoaded,
-                 ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit, Lifecycle, Drop,
-                 StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin, ImportsBound, FrameSeen,
-                 StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
+                 ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit, InjectionRule,
+                 InjectionHit, Lifecycle, Drop, StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
+                 ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
 
 struct CallBatch;  // call_batch.hpp
 

@@ -152,7 +152,7 @@ void Announcer::tell_death(const Moment& moment) {
 // ---------------------------------------------------------------- calls
 void Announcer::look_at(const CallRecord& record, probes::Payload payload) {
   end_of_hang(record);
-  if (!(record.flags & kFailed)) return;
+  if (!(record.flags & kFailed) || (record.flags & kInjected)) return;
   const FunctionNames function = names_.function(record.function);
   if (!function.probe || function.probe->result.cls != probes::TypeClass::Enum) return;
   const std::string result = probes::result_text(*function.probe, record.result, function.library_major);

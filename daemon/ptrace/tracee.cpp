@@ -29,6 +29,10 @@ bool Tracee::set_registers(const Registers& registers) const {
 
 bool Tracee::set_ip(RemoteAddr ip) const { return request(PTRACE_POKEUSER, tid_, offsetof(user, regs.rip), ip.value); }
 
+bool Tracee::set_result(std::uint64_t rax) const {
+  return request(PTRACE_POKEUSER, tid_, offsetof(user, regs.rax), rax);
+}
+
 bool Tracee::change_registers(const Registers& from, const Registers& to) const {
   Registers moved = from;
   moved.rip = to.rip;

@@ -23,6 +23,7 @@ class Tracee {
   std::optional<Registers> registers() const;
   bool set_registers(const Registers& registers) const;
   bool set_ip(RemoteAddr ip) const;  // 2.6 times cheaper than set_registers
+  bool set_result(std::uint64_t rax) const;
   // `from`: the result of registers().
   bool change_registers(const Registers& from, const Registers& to) const;
   // Low 8 bytes of xmm0..xmm7.

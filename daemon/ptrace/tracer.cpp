@@ -181,7 +181,7 @@ Stop Tracer::next_if_stopped(Tid tid) const {
 
 void Tracer::reap_end(Tid tid) const { reap(tid); }
 
-void Tracer::reap_stop(Tid tid) const { reap_ptrace_stop(tid); }
+void Tracer::reap_stop(Tid tid) { reap_ptrace_stop(tid); }
 
 Stop Tracer::next_of(Tid tid) const { return *next_of(tid, std::chrono::nanoseconds::max()); }
 

@@ -42,7 +42,7 @@ class Tracer final : public SystemCaller {
   // Takes the end of a thread that next_of() returned: next() then does not report it.
   void reap_end(Tid tid) const;
   // Takes a stop that next_of() returned. The thread stays in it, and next() does not report it again.
-  void reap_stop(Tid tid) const;
+  static void reap_stop(Tid tid);
 
   std::optional<long> call(const ProcessMemory& memory, Tid stopped, RemoteGadgets gadgets, long number,
                            std::array<std::uint64_t, 6> arguments) const override;

@@ -9,6 +9,7 @@
 #include "base/glob.hpp"
 #include "probes/decode.hpp"
 #include "ptrace/tracee.hpp"
+#include "ptrace/tracer.hpp"
 #include "session/code_images.hpp"
 #include "session/site_use.hpp"
 #include "session/thread_stack.hpp"
@@ -41,7 +42,8 @@ BreakpointCapture::BreakpointCapture(const Parts& parts)
       returns_(sink_, clock_, parts.roster, sites_),
       tensors_(sink_, clock_),
       kernels_(sink_, functions_, parts.books.symbols),
-      corrector_(sink_, clock_, parts.overrides) {}
+      corrector_(sink_, clock_, parts.overrides),
+      injector_(sink_, clock_, parts.injections, parts.replaces_dry) {}
 
 // ---------------------------------------------------------------- breakpoints
 
@@ -131,6 +133,7 @@ void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registe
     call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
   const bool is_seen = entry.needs.result && returns_.watch(thread, site, call.return_address);
   begin(thread, is_kept, call.record);
+  if (entry.needs.inject && inject(thread, entry, registers, call)) return;
   if (!is_seen) return book_.close(std::move(call), entry.needs.result ? kUnseen : kEntryOnly);
   call.record.held_ns = held_time(call.record.entry_ns - now);
   book_.open(thread, std::move(call));
@@ -191,19 +194,22 @@ std::uint32_t BreakpointCapture::leave(Thread& thread, const Registers& register
   std::uint32_t last = 0;
   const auto calls = book_.take_returned(thread, return_address, registers.sp() - 8, thread.memory());
   if (calls.empty()) returns_.met_by_no_call(thread, return_address);
+  Registers seen = registers;
   for (OpenCall& call : calls) {
     last = call.entry;
-    const EndedCall ended = returned(thread, std::move(call), registers, now);
+    const EndedCall ended = returned(thread, std::move(call), seen, now);
     effects_.ended(thread, functions_[last], ended);
   }
   return last;
 }
 
-EndedCall BreakpointCapture::returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now) {
+EndedCall BreakpointCapture::returned(Thread& thread, OpenCall call, Registers& registers, std::int64_t now) {
   const Entry& entry = functions_[call.entry];
   EndedCall ended{.result = registers.result(), .table = {}};
   if (entry.what != Entry::What::Function) return ended;
   call.record.exit_ns = now;
+  if (entry.needs.inject) inject_at_return(thread, entry, registers, call);
+  ended.result = registers.result();
   take_result(thread, entry, registers, call);
   arguments_.read_outputs(entry, thread.memory(), call);
   if (!(call.record.flags & kFailed)) {
@@ -212,6 +218,49 @@ EndedCall BreakpointCapture::returned(Thread& thread, OpenCall call, const Regis
   }
   if (!packets_.take(thread, entry, call)) book_.complete(call);
   return ended;
+}
+
+bool BreakpointCapture::inject(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call) {
+  const Injector::Order order = injector_.at_entry(thread, entry, call);
+  if (order.delay_ns > 0) thread.held_until = clock_.now() + order.delay_ns;
+  if (!order.error || !call.return_address) return false;
+  skip(thread, entry, registers, *order.error, call);
+  return true;
+}
+
+// The function is not entered: the thread goes on behind the call, as if it had returned. The stop is reaped first. If
+// fade dies before the registers are set, the thread makes the call; afterwards, no SIGTRAP meets it at an address that
+// is not fade's. `registers`: as they were at the entry.
+void BreakpointCapture::skip(Thread& thread, const Entry& entry, const Registers& registers, std::int64_t error,
+                             OpenCall& call) {
+  const Tracee tracee(thread.tid);
+  auto after = tracee.registers();
+  if (!after) return;  // killed meanwhile
+  Injector::write_outputs(thread, entry, call);
+  after->rip = call.return_address.value;
+  after->rsp = registers.rsp + 8;
+  after->rax = static_cast<std::uint64_t>(error);
+  Tracer::reap_stop(thread.tid);
+  tracee.set_registers(*after);
+  thread.trap.passed = {};
+  call.record.exit_ns = std::max(clock_.now(), thread.held_until);
+  call.record.flags |= kInjected;
+  take_result(thread, entry, *after, call);
+  arguments_.read_outputs(entry, thread.memory(), call);
+  book_.complete(call);
+  effects_.ended(thread, entry, {.result = after->rax, .table = {}});
+}
+
+void BreakpointCapture::inject_at_return(Thread& thread, const Entry& entry, Registers& registers, OpenCall& call) {
+  const Injector::Answer answer = injector_.at_return(thread, entry, call, registers.result());
+  if (answer.delay_ns > 0) {
+    thread.held_until = std::max(thread.held_until, clock_.now()) + answer.delay_ns;
+    call.record.exit_ns = thread.held_until;
+  }
+  if (!answer.result) return;
+  registers.rax = *answer.result;
+  Tracee(thread.tid).set_result(*answer.result);
+  call.record.flags |= kInjected;
 }
 
 // The frames of the caller are unchanged since the call, so a failed call gets its stack now.

@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "base/pid.hpp"
+#include "probes/injections/injections.hpp"
 #include "probes/overrides/overrides.hpp"
 #include "ptrace/registers.hpp"
 #include "session/argument_reader.hpp"
@@ -18,6 +19,7 @@
 #include "session/capture.hpp"
 #include "session/corrector.hpp"
 #include "session/function_table.hpp"
+#include "session/injector.hpp"
 #include "session/return_watch.hpp"
 #include "session/stack_capture.hpp"
 #include "session/tensor_reader.hpp"
@@ -32,6 +34,8 @@ class BreakpointCapture final : public Capture {
     const Roster& roster;
     FunctionTable& functions;
     const probes::Overrides& overrides;
+    const probes::Injections& injections;
+    bool replaces_dry;
     StackCapture& stacks;
     CallBooks& books;
     CallEffects& effects;
@@ -74,7 +78,11 @@ class BreakpointCapture final : public Capture {
   static bool has_wanted_values(const Entry& entry, const OpenCall& call);
   void read_arguments(Thread& thread, const Entry& entry, const Registers& registers,
                       std::span<const std::uint64_t> on_stack, OpenCall& call);
-  EndedCall returned(Thread& thread, OpenCall call, const Registers& registers, std::int64_t now);
+  // A rule of --inject acts on the call that begins. True: the call is skipped, and complete.
+  bool inject(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
+  void skip(Thread& thread, const Entry& entry, const Registers& registers, std::int64_t error, OpenCall& call);
+  void inject_at_return(Thread& thread, const Entry& entry, Registers& registers, OpenCall& call);
+  EndedCall returned(Thread& thread, OpenCall call, Registers& registers, std::int64_t now);
   void take_result(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
   void succeeded(Thread& thread, const Entry& entry, OpenCall& call);
 
@@ -91,6 +99,7 @@ class BreakpointCapture final : public Capture {
   TensorReader tensors_;
   CalledKernels kernels_;
   Corrector corrector_;
+  Injector injector_;
   std::function<std::int64_t()> now_behind_others_;  // empty: no other engine sees calls
   bool recording_ = true;
 };

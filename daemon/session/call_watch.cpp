@@ -12,13 +12,14 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       clock_(clock),
       roster_(roster),
       return_rest_ns_(options.return_rest_ns),
-      functions_(sink, overrides, options.callers),
+      functions_(sink, overrides, options.callers, &options.injections),
       engines_(functions_),
       modules_(sink, clock, functions_, engines_, options.wishes),
       stacks_(sink, clock, options.stacks),
       books_(sink, clock, options.most_call_sites),
       effects_(sink, clock, modules_),
-      breakpoints_({sink, clock, roster, functions_, overrides, stacks_, books_, effects_}),
+      breakpoints_({sink, clock, roster, functions_, overrides, options.injections, options.replaces_dry, stacks_,
+                    books_, effects_}),
       taps_({{sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_, options.summed_calls},
              options.engine}),
       promotion_({sink, clock, roster, functions_, taps_, options.tap_quiet_ns, options.tap_window_ns,
@@ -26,7 +27,8 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       governing_(
           {sink, clock, roster, functions_, taps_, options.budget, options.budget_quiet_ns, options.step_begins}),
       prices_(options.budget_prices),
-      tally_(sink) {
+      tally_(sink),
+      delays_(clock, roster) {
   engines_.add(taps_);
   engines_.add(breakpoints_);
 }
@@ -45,8 +47,7 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
   const std::int64_t end = account(*charged, now);  // the request to resume is the kernel's share (CostMeasured)
   tally_.hit(thread, end - now);
   governing_.stopped(thread, *charged, end - now);
-  samples_.resumes(thread.tid, end);
-  tracee.resume();
+  go_on(thread, end);
   taps_.read_rest();
   // The follower takes its time behind a return: at an entry, that would be a part of the call's duration. Rings are
   // read on a CPU beside the thread's, if there is one.
@@ -55,6 +56,14 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
   taps_.let_run_beside(follower_.cpu() < 0);
   if (const std::uint32_t crossed = follower_.take_crossed()) tally_.crossed(thread, crossed);
   return end;
+}
+
+// While fade leaves the program, no delay begins.
+void CallWatch::go_on(Thread& thread, std::int64_t now) {
+  if (thread.held_until > now && is_on()) return delays_.hold(thread);
+  thread.held_until = 0;
+  samples_.resumes(thread.tid, now);
+  Tracee(thread.tid).resume();
 }
 
 // The thread is at a function of the loader that fade follows, or of libc that fade answers in its place.
@@ -105,6 +114,7 @@ void CallWatch::copied(Inferior& inferior, Tid stopped) {
 void CallWatch::stop() {
   look_at_imports(true);
   engines_.stop();
+  delays_.release_all();
   follower_.rest();
   sink_.keeps_to(-1);
 }

@@ -1,5 +1,5 @@
 // All that a session needs to see calls: the functions, the engines that capture them, and the books that the engines
-// share. Handles the stops at breakpoints. It has 16 members, because it owns each part that a call passes through.
+// share. Handles the stops at breakpoints. It has 17 members, because it owns each part that a call passes through.
 // Tracing thread only.
 #pragma once
 #include <optional>
@@ -11,6 +11,7 @@
 #include "session/breakpoint_capture.hpp"
 #include "session/call_effects.hpp"
 #include "session/capture.hpp"
+#include "session/delays.hpp"
 #include "session/engines.hpp"
 #include "session/governing.hpp"
 #include "session/module_watch.hpp"
@@ -42,6 +43,8 @@ class CallWatch {
   void show_own_address(Thread& thread);
 
   void set_recording(bool on);
+  // Often: threads that a delay of --inject has held long enough go on.
+  void look_after_delays() { delays_.look(); }
   // As Capture::copied().
   void copied(Inferior& inferior, Tid stopped);
   // Nothing is watched from now on. The caller has the engines leave each process.
@@ -82,6 +85,7 @@ class CallWatch {
  private:
   void answer(Thread& thread, const Entry& entry, const Registers& registers);
   void at_loader(const Thread& thread, const Registers& registers);
+  void go_on(Thread& thread, std::int64_t now);
 
   EventSink& sink_;
   const SessionClock& clock_;
@@ -103,6 +107,7 @@ class CallWatch {
   TrapGuard guard_;
   CpuFollower follower_;
   StopSamples samples_;
+  Delays delays_;
 };
 
 }  // namespace fade

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/event.hpp"
+#include "probes/injections/injections.hpp"
 #include "session/needs.hpp"
 
 namespace fade {
@@ -40,7 +41,9 @@ class FunctionTable {
   // A pattern of the libraries of which calls of a function are recorded; empty: of all.
   using CallersOf = std::function<std::string(const probes::Probe&)>;
 
-  FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers = {});
+  // `injections`: null if there are none.
+  FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers = {},
+                const probes::Injections* injections = nullptr);
 
   std::uint32_t loader() const { return 1; }
   std::uint32_t set_action() const { return 2; }
@@ -63,6 +66,7 @@ class FunctionTable {
   EventSink& sink_;
   const probes::Overrides& overrides_;
   CallersOf callers_;
+  const probes::Injections* injections_;
   std::vector<std::unique_ptr<Entry>> entries_;  // [0] stands for "nothing"
   std::map<Key, std::uint32_t> functions_, resolvers_;
   FunctionId last_function_ = 0;

@@ -11,6 +11,7 @@
 
 #include "base/pid.hpp"
 #include "probe/open_calls.hpp"
+#include "probes/injections/injections.hpp"
 #include "session/program.hpp"
 #include "session/shown_sites.hpp"
 
@@ -58,6 +59,18 @@ struct HeldTimes {
   ThreadCost unreported;  // the part that the storing side does not know yet
 };
 
+// A call that a rule of --inject or --replace changes at its return.
+struct InjectedReturn {
+  RemoteAddr sp;  // as of OpenCall
+  std::uint32_t entry = 0;
+  std::vector<probes::Effect> effects;
+};
+// An error that a rule has given to a call, and that the runtime does not know.
+struct InjectedError {
+  RuleId rule = 0;  // 0: none
+  std::int64_t error = 0;
+};
+
 // State of a thread that an exec resets.
 struct ThreadSinceExec {
   std::uint64_t thread_pointer = 0;  // fs_base, as of its last breakpoint; 0: it met none
@@ -68,6 +81,9 @@ struct ThreadSinceExec {
   ShownSites shown;             // entries that signals met: the next hit there is no new call
   // running calls when fade attached, outermost first; empty as soon as they may have returned
   std::vector<std::string> earlier_calls;
+  std::vector<InjectedReturn> injected_returns;
+  InjectedError injected_error;  // until the thread asks for its last error
+  std::int64_t held_until = 0;   // session time: a delay of --inject holds it in its stop; 0: none
 };
 
 struct Thread : ThreadSinceExec {
@@ -125,6 +141,8 @@ struct SinceExec : Inherited {
   bool is_untraced = false;           // made with CLONE_UNTRACED: found, not given to fade
   bool has_reported_nodes = false;    // which device nodes this program has open, and may open
   HangState hang;
+  probes::InjectionState injections;
+  std::optional<std::string> rank;  // in a distributed job, once a rule has asked for it; empty: none
   // stack address of a return address -> the thread that opened the call
   std::unordered_map<RemoteAddr, Thread*> open_by_sp;
 };

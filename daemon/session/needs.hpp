@@ -27,6 +27,7 @@ struct Needs {
   bool device = false;                          // the call sets the thread's device
   bool table = false;                           // the call gives a table of functions
   bool rule = false;                            // a --set rule may change the answer
+  bool inject = false;                          // a rule of --inject or --replace may act on the call
   bool resolver = false;                        // the call returns the place of a function (IFUNC)
   bool makes_tensor = false;                    // the call gives a tensor whose sizes its arguments tell
   bool only = false;                            // only calls with some arguments are recorded
@@ -35,7 +36,7 @@ struct Needs {
 
   // Whether calls matter while nothing is recorded: threads change their device, rules go on being applied, and
   // functions are found.
-  bool always() const { return device || rule || resolver; }
+  bool always() const { return device || rule || inject || resolver; }
 };
 
 Needs needs_of(const probes::Probe& probe, const probes::Overrides& overrides);

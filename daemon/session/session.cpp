@@ -158,6 +158,7 @@ std::vector<Session::Duty> Session::duties(std::int64_t budget_window) {
   return {
       {kAlways, [](Session& s) { s.calls_.leave_cpu_if_quiet(s.clock_.now()); }},
       {kAlways, [](Session& s) { s.calls_.follow_detail(); }},
+      {kAlways, [](Session& s) { s.calls_.look_after_delays(); }},
       {kOften, [](Session& s) { s.calls_.taps().count(); }},
       {kOften, [](Session& s) { s.give_up_children(); }},
       {kOften, [](Session& s) { s.lookouts_.look_after_sites(s.seizing_.arrival().hold_clock()); }},

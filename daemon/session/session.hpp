@@ -80,6 +80,7 @@ class Session {  // the fields are the classes that stops are given to; this one
   std::vector<Pid> pids() const { return roster_.pids(); }
   CaptureEngine engine() const { return options_.engine; }
   bool has_budget() const { return options_.budget > 0; }
+  const probes::Injections& injections() const { return options_.injections; }
   // As CallWatch::know_prices().
   void know_prices(const BudgetPrices& prices, std::int64_t run_ns) { calls_.know_prices(prices, run_ns); }
   bool started() const { return population_.main().started; }  // the main process has executed its program

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/recording.hpp"
+#include "probes/injections/injections.hpp"
 #include "session/function_table.hpp"
 #include "session/governor.hpp"
 #include "session/hot_functions.hpp"
@@ -23,6 +24,8 @@ enum class SummedCalls : std::uint8_t { Never, OfBudget, All };
 struct SessionOptions {
   ModuleWatch::Wishes wishes;
   FunctionTable::CallersOf callers;  // empty: calls of all libraries are recorded
+  probes::Injections injections;     // --inject, --replace
+  bool replaces_dry = false;         // replacements are counted, and nothing is written (--replace-dry)
   StackChoice stacks;
   CaptureEngine engine = CaptureEngine::Auto;
   // with CaptureEngine::Auto, a tapped function that was not called for so long has its breakpoint again

@@ -35,6 +35,7 @@ const char* outside_of_registers(const Needs& needs, const Probe& probe) {
 // Null: nothing is done while the thread stands still.
 const char* needs_a_stop(const Needs& needs) {
   if (needs.rule) return "a rule of --set may change its answer";
+  if (needs.inject) return "a rule of --inject or --replace may act on its calls";
   if (needs.only) return "only calls with some arguments are recorded";
   if (!needs.callers.empty()) return "only calls of some libraries are recorded (-e NAME@LIBRARY)";
   if (needs.code_object) return "it loads GPU code, which is read at its stop";

@@ -26,6 +26,7 @@ Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter 
       copies(db, failure),
       errors(db, failure),
       overrides(db, failure, directory, session),
+      injections(db, failure, directory, session),
       bindings(db, failure, directory),
       stacks(db, failure, directory),
       names(db, failure),
@@ -58,6 +59,7 @@ void Books::flush_sums() {
   copies.flush();
   errors.flush();
   overrides.flush();
+  injections.flush();
   uses.flush();
   ranges.flush();
   idle.flush();

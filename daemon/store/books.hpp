@@ -17,6 +17,7 @@
 #include "store/gpu_book.hpp"
 #include "store/graph_book.hpp"
 #include "store/idle_book.hpp"
+#include "store/injection_book.hpp"
 #include "store/keep.hpp"
 #include "store/kernel_book.hpp"
 #include "store/launch_table.hpp"
@@ -65,6 +66,7 @@ struct Books {  // the state of one recording: a field is the writer of its own 
   CopyBook copies;
   ErrorBook errors;
   OverrideBook overrides;
+  InjectionBook injections;
   BindingBook bindings;
   StackBook stacks;
   FrameNamer names;

@@ -20,6 +20,7 @@ struct FailedCall {
   std::int64_t at = 0;
   std::int64_t code = 0;
   std::string name;
+  bool is_injected = false;  // by a rule of --inject
 };
 
 class ErrorBook {
@@ -43,6 +44,7 @@ class ErrorBook {
     FunctionRow function = 0;
     SiteRow caller = 0;
     std::int64_t code = 0;
+    bool is_injected = false;
     bool operator==(const Key&) const = default;
   };
   static constexpr std::size_t kMostResults = 10'000;  // names of results
@@ -54,7 +56,7 @@ class ErrorBook {
   struct Hash {
     std::size_t operator()(const Key& k) const {
       return static_cast<std::size_t>(k.function.value() * 1'000'003 + k.caller.value()) * 1'000'003 +
-             static_cast<std::size_t>(k.code);
+             static_cast<std::size_t>(k.code) + (k.is_injected ? 0x9e3779b9u : 0u);
     }
     std::size_t operator()(const ResultKey& k) const {
       return static_cast<std::size_t>(k.function.value()) * 1'000'003 + static_cast<std::size_t>(k.code);
@@ -72,7 +74,7 @@ class ErrorBook {
   std::unordered_set<ResultKey, Hash> named_;
   std::unordered_map<ResultKey, std::string, Hash> texts_;  // empty: there were different ones
   ErrorRow last_;
-  Write insert_, fold_, name_, unname_;
+  Write insert_, injected_, fold_, name_, unname_;
 };
 
 }  // namespace fade::store

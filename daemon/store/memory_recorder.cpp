@@ -46,7 +46,8 @@ Allocation MemoryRecorder::allocation_of(const RecordedCall& call) const {
 }
 
 void MemoryRecorder::allocate(const RecordedCall& call) {
-  if (call.failed && call.view.result() != kOutOfMemory) return;
+  const bool is_injected = (call.record.flags & kInjected) != 0;  // no memory was short
+  if (call.failed && (call.view.result() != kOutOfMemory || is_injected)) return;
   Allocation allocation = allocation_of(call);
   allocation.bytes = call.view.bytes().value_or(0);
   if (const auto stream = call.view.value(Role::Stream); stream && *stream != 0)

@@ -44,6 +44,8 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   void on(const KernelNamed& n);
   void on(const OverrideRule& n) { books_.overrides.on(n); }
   void on(const OverrideHit& n) { books_.overrides.on(n); }
+  void on(const InjectionRule& n) { books_.injections.on(n); }
+  void on(const InjectionHit& n) { books_.injections.on(n); }
   void on(const ModuleOrigin& n) { books_.bindings.on(n); }
   void on(const ImportsBound& n) { books_.bindings.on(n); }
   void on(const FrameSeen& n);

@@ -311,6 +311,7 @@ Totals Recorder::totals() const {
   out.launches = books_.uses.launches();
   out.gpu_busy_ns = books_.gpu.busy_ns();
   out.overrides = books_.overrides.hits();
+  out.injections = books_.injections.hits();
   out.processes = books_.directory.processes();
   out.threads = books_.directory.threads();
   for (const auto& [function, total] : books_.rollups.totals())

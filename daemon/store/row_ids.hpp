@@ -24,21 +24,23 @@ using RuleRow = RowId<struct RuleRowTag>;              // override_
 using PostmortemRow = RowId<struct PostmortemRowTag>;  // postmortem_
 
 // Rows that the storing side counts itself.
-using DeviceRow = RowId<struct DeviceRowTag>;            // device_
-using DevicePropRow = RowId<struct DevicePropRowTag>;    // device_prop_
-using StreamRow = RowId<struct StreamRowTag>;            // stream_
-using KernelRow = RowId<struct KernelRowTag>;            // kernel_
-using GeometryRow = RowId<struct GeometryRowTag>;        // geometry_
-using LaunchRow = RowId<struct LaunchRowTag>;            // launch_
-using GraphRow = RowId<struct GraphRowTag>;              // graph_
-using AllocRow = RowId<struct AllocRowTag>;              // alloc_
-using OomRow = RowId<struct OomRowTag>;                  // oom_
-using MemoryFaultRow = RowId<struct MemoryFaultRowTag>;  // memory_fault_
-using ErrorRow = RowId<struct ErrorRowTag>;              // error_
-using OverrideHitRow = RowId<struct OverrideHitRowTag>;  // override_hit_
-using RangeRow = RowId<struct RangeRowTag>;              // range_
-using RangeNameRow = RowId<struct RangeNameRowTag>;      // range_name_
-using StepRow = RowId<struct StepRowTag>;                // step_
-using DropRow = RowId<struct DropRowTag>;                // drop_
+using DeviceRow = RowId<struct DeviceRowTag>;              // device_
+using DevicePropRow = RowId<struct DevicePropRowTag>;      // device_prop_
+using StreamRow = RowId<struct StreamRowTag>;              // stream_
+using KernelRow = RowId<struct KernelRowTag>;              // kernel_
+using GeometryRow = RowId<struct GeometryRowTag>;          // geometry_
+using LaunchRow = RowId<struct LaunchRowTag>;              // launch_
+using GraphRow = RowId<struct GraphRowTag>;                // graph_
+using AllocRow = RowId<struct AllocRowTag>;                // alloc_
+using OomRow = RowId<struct OomRowTag>;                    // oom_
+using MemoryFaultRow = RowId<struct MemoryFaultRowTag>;    // memory_fault_
+using ErrorRow = RowId<struct ErrorRowTag>;                // error_
+using OverrideHitRow = RowId<struct OverrideHitRowTag>;    // override_hit_
+using InjectionRow = RowId<struct InjectionRowTag>;        // injection_
+using InjectionHitRow = RowId<struct InjectionHitRowTag>;  // injection_hit_
+using RangeRow = RowId<struct RangeRowTag>;                // range_
+using RangeNameRow = RowId<struct RangeNameRowTag>;        // range_name_
+using StepRow = RowId<struct StepRowTag>;                  // step_
+using DropRow = RowId<struct DropRowTag>;                  // drop_
 
 }  // namespace fade::store

@@ -39,7 +39,7 @@ struct Totals {
   std::uint64_t dropped = 0;  // unknown calls, not even in the sums
   std::uint64_t launches = 0;
   std::int64_t gpu_busy_ns = 0;
-  std::uint64_t overrides = 0, processes = 0, threads = 0;
+  std::uint64_t overrides = 0, injections = 0, processes = 0, threads = 0;
   std::vector<FunctionTotals> top;                                 // at most 5, by total time
   std::vector<std::pair<std::string, std::uint64_t>> peak_memory;  // device label, bytes
 };

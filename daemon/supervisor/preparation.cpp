@@ -10,9 +10,12 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/clock.hpp"
 #include "base/glob.hpp"
 #include "base/suggest.hpp"
 #include "probes/hsa_calls.hpp"
+#include "probes/injections/parser.hpp"
+#include "probes/injections/presets.hpp"
 #include "supervisor/budget.hpp"
 #include "supervisor/detail_rule.hpp"
 #include "supervisor/gpu_times.hpp"
@@ -46,6 +49,24 @@ Result<void> check_executable(const std::string& path) {
                     about.st_mode & 0111 ? std::string() : fmt::format("chmod +x {}", path));
 }
 
+// All rules of --inject and --replace: those of plans first.
+Result<std::vector<probes::InjectionText>> injection_texts(const RecordingOptions& options) {
+  std::vector<probes::InjectionText> out;
+  for (const std::string& file : options.inject_plans) {
+    auto rules = probes::plan_from_file(file);
+    if (!rules) return usage(std::move(rules.error()));
+    std::ranges::move(*rules, std::back_inserter(out));
+  }
+  for (const std::string& text : options.inject_rules) out.push_back({text, "--inject"});
+  for (const std::string& text : options.replace_rules) out.push_back({text, "--replace"});
+  return out;
+}
+
+std::uint64_t seed_of(const RecordingOptions& options) {
+  constexpr std::int64_t kMany = 1'000'000'000;  // a number that a user can copy
+  return static_cast<std::uint64_t>(options.seed ? *options.seed : boottime_ns() % kMany);
+}
+
 // A reader that follows the recording wants each call.
 SummedCalls summed_calls(const RecordingOptions& options) {
   if (!options.readers.empty()) return SummedCalls::Never;
@@ -57,15 +78,23 @@ SummedCalls summed_calls(const RecordingOptions& options) {
 Result<ChosenProbes> choose_probes(const RecordingOptions& options) {
   const std::string events = fmt::format("{}", fmt::join(options.events, ","));
   probes::Catalogue catalogue;
+  const auto texts = injection_texts(options);
+  if (!texts) return tl::unexpected(texts.error());
   catalogue.add_libraries(events);
+  for (const probes::InjectionText& text : *texts) catalogue.add_libraries(probes::functions_named(text.text));
   for (const std::string& file : options.probe_files)
     if (auto added = catalogue.add_file(file); !added) return usage(std::move(added.error()));
   ChosenProbes chosen{.known = catalogue.all()};
   auto selection = probes::Selection::make(events, options.include, options.exclude, chosen.known);
   if (!selection) return usage(std::move(selection.error()));
   chosen.selection = std::move(*selection);
+  auto injections = probes::Injections::parse(*texts, chosen.known, seed_of(options));
+  if (!injections) return usage(std::move(injections.error()));
+  chosen.injections = std::move(*injections);
   // Functions of libraries above HIP are off by default, so those that are not selected are not left out by the user.
-  std::erase_if(chosen.known, [&](const auto& probe) { return probe->optional && !chosen.selection(*probe); });
+  std::erase_if(chosen.known, [&](const auto& probe) {
+    return probe->optional && !chosen.selection(*probe) && !chosen.injections.touches(*probe);
+  });
   return chosen;
 }
 
@@ -78,6 +107,10 @@ Result<probes::Overrides> read_rules(const RecordingOptions& options) {
   }
   for (const std::string& text : options.set_rules) rules.push_back({text});
   for (const std::string& text : options.ab_rules) rules.push_back({text, "--ab"});
+  const auto injections = injection_texts(options);
+  if (!injections) return tl::unexpected(injections.error());
+  for (const probes::InjectionText& text : *injections)
+    if (std::string rule = probes::override_of(text); !rule.empty()) rules.push_back({std::move(rule), text.origin});
   auto resolved = with_presets(std::move(rules), [&] { return KfdReader(options.sysfs_root).read(); });
   if (!resolved) return usage(std::move(resolved.error()));
   auto overrides = probes::Overrides::parse(*resolved);
@@ -127,6 +160,8 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   const auto step = parse_step(step_of(options));
   if (!step) return tl::unexpected(step.error());
   SessionOptions out{.callers = callers_of(options, chosen.selection, *step),
+                     .injections = chosen.injections,
+                     .replaces_dry = options.replaces_dry,
                      .follow = options.follow,
                      .hang_ns = options.hang_ns.value_or(0)};
   const auto detail = parse_detail_rule(options);
@@ -138,8 +173,9 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   out.summed_calls = summed_calls(options);
   if (step->by == StepRule::By::Call) out.step_begins = step->pattern;
   for (const auto& probe : chosen.known)
-    if (chosen.selection(*probe) || overrides.touches(probe->symbol) || needs_for_steps(*step, *probe) ||
-        (!overrides.empty() && probe->kind == probes::Kind::SetDevice) ||
+    if (chosen.selection(*probe) || overrides.touches(probe->symbol) || chosen.injections.touches(*probe) ||
+        needs_for_steps(*step, *probe) ||
+        ((!overrides.empty() || !chosen.injections.empty()) && probe->kind == probes::Kind::SetDevice) ||
         (options.gpu_times && probes::hsa_call(*probe) != probes::HsaCall::None))
       (probe->is_family ? out.wishes.families : out.wishes.probes).push_back(probe);
   out.wishes.selection = chosen.selection;

@@ -7,6 +7,7 @@
 
 #include "base/result.hpp"
 #include "probes/catalogue.hpp"
+#include "probes/injections/injections.hpp"
 #include "probes/overrides/overrides.hpp"
 #include "probes/selection.hpp"
 #include "session/session.hpp"
@@ -18,6 +19,7 @@ namespace fade {
 struct ChosenProbes {
   std::vector<probes::ProbePtr> known;  // built in and from the user's files
   probes::Selection selection;
+  probes::Injections injections;  // --inject, --replace
 };
 // Errors of the options have code EINVAL.
 Result<ChosenProbes> choose_probes(const RecordingOptions& options);

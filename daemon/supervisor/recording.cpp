@@ -84,6 +84,9 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   session.know_prices({stop_.here_ns, taps_.tap_ns, taps_.gate_ns}, stop_.run_ns);
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
+  const probes::Injections& injections = session.injections();
+  for (const probes::Injection& rule : injections.rules())
+    queue_.notice(InjectionRule{rule.id, rule.spec, rule.function, rule.action, rule.origin, injections.seed()});
   if (options_.delay_ns) session.set_recording(recording_ = false);
 }
 
@@ -96,7 +99,7 @@ void Recording::keep_window(Session& session, std::int64_t now) {
   session.set_recording(recording_ = wanted);
   if (sensors_) sensors_->pause(!wanted);
   // After the window a call need not cost anything, unless rules go on being applied.
-  if (window_is_over(now) && overrides_.empty()) session.stop_watching();
+  if (window_is_over(now) && overrides_.empty() && session.injections().empty()) session.stop_watching();
 }
 
 void Recording::now_and_then(Session& session, std::int64_t now) {
@@ -147,6 +150,7 @@ RunSummary Recording::finish(Session& session) {
                  .overrides_applied = totals.overrides,
                  .launches = totals.launches,
                  .gpu_busy_ns = totals.gpu_busy_ns,
+                 .injected = totals.injections,
                  .stops = seen.stops,
                  .stopped_ns = seen.stopped_ns,
                  .processes = seen.processes,
@@ -176,6 +180,8 @@ RunSummary Recording::finish(Session& session) {
   for (const auto& one : totals.top) out.top.push_back({one.name, one.calls, one.errors, one.total_ns, one.untimed});
   for (const std::string& note : overrides_.notes()) out.notes.push_back(note);
   if (!overrides_.empty() && totals.overrides == 0) out.notes.push_back(why_no_rule_was_applied(seen));
+  if (!session.injections().empty() && totals.injections == 0)
+    out.notes.push_back("no --inject or --replace rule took effect: no call matched (fade-query injections)");
   return out;
 }
 

@@ -34,10 +34,16 @@ struct RecordingOptions {          // one command line: a field is the value of 
   std::vector<std::string> rule_files;  // --override-file FILE
   std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
-  bool gpu_times = false;        // --gpu-times: when the GPU worked on kernels and copies
-  bool operator_shapes = false;  // --operator-shapes: of the tensors that operators of PyTorch take
-  bool follow = true;            // children of the program
-  std::string child_filter;      // --exe REGEX: record only processes with a matching executable path; empty: all
+  bool operator_shapes = false;            // --operator-shapes: of the tensors that operators of PyTorch take
+  std::vector<std::string> inject_rules;   // --inject SPEC
+  std::vector<std::string> replace_rules;  // --replace SPEC
+  std::vector<std::string> inject_plans;   // --inject-plan FILE: rules of both kinds
+  std::optional<std::int64_t> seed;        // --seed: of chance=; none: by the clock
+  bool replaces_dry = false;               // --replace-dry
+
+  bool gpu_times = false;    // --gpu-times: when the GPU worked on kernels and copies
+  bool follow = true;        // children of the program
+  std::string child_filter;  // --exe REGEX: record only processes with a matching executable path; empty: all
   std::vector<std::string> only_ranks;  // --only-rank: of processes that have RANK in their environment, only these
   std::string step;                     // --step WHAT: the definition of a step of the program; empty: none
   // At most one of these three: when rows of calls are stored. Empty: at all times.
@@ -88,6 +94,7 @@ struct RunSummary {
   std::uint64_t calls = 0, errors = 0, dropped = 0, overrides_applied = 0;
   std::uint64_t launches = 0;
   std::int64_t gpu_busy_ns = 0;  // by --gpu-times, devices added up
+  std::uint64_t injected = 0;    // actions of --inject and --replace
   std::uint64_t stops = 0;
   std::int64_t stopped_ns = 0;  // threads held by stops, all threads added up
   CostSummary cost;

@@ -148,6 +148,9 @@ Result<std::vector<std::string>> resolved_rules(const RecordingOptions& options)
     for (std::string line; std::getline(lines, line);) out.push_back(line);
   }
   for (const std::string& note : overrides->notes()) out.push_back("note: " + note);
+  const auto chosen = choose_probes(options);
+  if (!chosen) return tl::unexpected(chosen.error());
+  for (std::string& line : chosen->injections.describe()) out.push_back(std::move(line));
   return out;
 }
 

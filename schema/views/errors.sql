@@ -20,13 +20,16 @@ SELECT e.id, p.session, e.ts AS start, p.id AS process_id, p.pid, t.id AS thread
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)),
                 iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
        s.library AS caller_library, coalesce(r.class, 'other') AS class, coalesce(r.class = 'normal', 0) AS normal,
-       r.meaning, r.advice, k.stack
+       iif(i.error IS NULL, r.meaning, 'fade failed it on request (--inject)') AS meaning,
+       iif(i.error IS NULL, r.advice, 'This is no fault of the GPU: fade-query injections shows the rule.') AS advice,
+       k.stack, i.error IS NOT NULL AS injected
 FROM error_ e
 JOIN thread_ t ON t.id = e.thread
 JOIN process_ p ON p.id = t.process
 JOIN function_ f ON f.id = e.fn
 LEFT JOIN call_site_ s ON s.id = e.caller
 LEFT JOIN call_stack_ k ON k.call = e.call
+LEFT JOIN injected_error_ i ON i.error = e.id
 LEFT JOIN result_rule_ r
   ON r.code = e.code
     AND r.function = (SELECT q.function

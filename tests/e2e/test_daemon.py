@@ -88,6 +88,7 @@ def test_options_that_a_command_would_ignore_are_refused(daemon):
     # What only the worker can tell is wrong comes back as the client's mistake.
     target = daemon.target()
     assert "no_such_field" in daemon.ctl("attach", target.pid, "--set", "device.0.no_such_field=1", status=2).stderr
+    assert "hipMaloc" in daemon.ctl("attach", target.pid, "--inject", "hipMaloc:error=2", status=2).stderr
     assert not daemon.sessions() and goes_on(target)
 
 

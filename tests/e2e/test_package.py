@@ -21,7 +21,7 @@ DAEMON_FILES = [
     "share/doc/fade-daemon/copyright",
 ]
 DAEMON_PAGES = ["man1/fadectl.1", "man8/faded.8"]
-PAGES = ["man1/fade.1", "man1/fade-run.1", "man1/fade-attach.1", "man1/fade-trace.1", "man1/fade-top.1", "man1/fade-query.1", "man1/fade-doctor.1", "man5/fade-probes.5", "man7/fade-override.7", "man7/fade-findings.7", "man7/fade-schema.7"]
+PAGES = ["man1/fade.1", "man1/fade-run.1", "man1/fade-attach.1", "man1/fade-trace.1", "man1/fade-top.1", "man1/fade-query.1", "man1/fade-doctor.1", "man5/fade-probes.5", "man7/fade-override.7", "man7/fade-inject.7", "man7/fade-findings.7", "man7/fade-schema.7"]
 
 
 def expected_files(files=FILES, pages=PAGES):

@@ -4,8 +4,8 @@
 #   sysroot.sh FOLDER 5.2.3    HIP 5.2.3 and its compiler hipcc, from Debian 12
 #   sysroot.sh FOLDER 7.2.4    HIP 7.2.4 from Debian experimental, with the C library and the Python of sid
 #   sysroot.sh FOLDER 6.4.3    HIP 6.4.3 from sid, on the HSA runtime of 7.2.4, which alone can simulate a GPU
-#   sysroot.sh FOLDER torch    Debian 12's PyTorch, which is built for the CPU, with the C library and the Python of Debian 12
 #   sysroot.sh FOLDER libraries   the libraries above HIP 7.2.4 and their bench programs, from Debian experimental
+#   sysroot.sh FOLDER torch    Debian 12's PyTorch, which is built for the CPU, with the C library and the Python of Debian 12
 #   sysroot.sh FOLDER torch2   sid's PyTorch, likewise
 #   sysroot.sh FOLDER python   every Python 3 of Debian 13 and sid, with sid's C library
 # The packages come from the mirror the machine's own apt uses, through apt's own signature checks, with a package list

@@ -86,6 +86,7 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"convolutions", "dnn_work.sql"},
                                                             {"fft", "dnn_work.sql"},
                                                             {"loads", "loads.sql"},
+                                                            {"injections", "injections.sql"},
                                                             {"allocs", "stacks.sql"},
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};

@@ -190,11 +190,14 @@ TEST(WorkerOptions, BecomeWordsThatCannotBeTakenForOthers) {
                                    {"set", {"--output=/etc/passwd"}},
                                    {"duration_ns", 5},
                                    {"follow", false},
+                                   {"inject", {"hipMalloc:error=2"}},
+                                   {"seed", 7},
                                    {"tree", true},
                                    {"max_size", 7}});
   ASSERT_TRUE(words);
   EXPECT_EQ(*words, (std::vector<std::string>{"--duration=5ns", "--events=mem", "--events=-sync", "--no-follow",
-                                              "--max-size=7", "--set=--output=/etc/passwd", "--tree"}));
+                                              "--inject=hipMalloc:error=2", "--max-size=7", "--seed=7",
+                                              "--set=--output=/etc/passwd", "--tree"}));
 }
 
 TEST(WorkerOptions, WhatNamesAFileOrIsUnknownIsRefused) {

@@ -1,0 +1,67 @@
+#include "session/delays.hpp"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "proc/processes.hpp"
+#include "proc/signal_bits.hpp"
+#include "ptrace/tracee.hpp"
+#include "ptrace/tracer.hpp"
+
+namespace fade {
+namespace {
+
+// A user's ^C or ^Z does not wait for a delay.
+constexpr std::uint64_t kUrgent = signal_bit(SIGINT) | signal_bit(SIGTERM) | signal_bit(SIGQUIT) | signal_bit(SIGHUP) |
+                                  signal_bit(SIGTSTP) | signal_bit(SIGSTOP);
+constexpr std::int64_t kTick = 50'000'000;  // of the tracer itself
+constexpr std::int64_t kMillisecond = 1'000'000;
+
+bool is_wanted(Tid tid) {
+  const SignalSets signals = read_signal_sets(tid);
+  return (signals.pending & ~signals.blocked & kUrgent) != 0;
+}
+
+}  // namespace
+
+void Delays::hold(const Thread& thread) {
+  Tracer::reap_stop(thread.tid);  // or it would be reported again and again
+  held_.push_back(thread.tid);
+  set_tick(clock_.now());
+}
+
+// A thread that has ended is no longer in the roster, or its number is that of a thread without a delay.
+bool Delays::goes_on(Tid tid, std::int64_t now) const {
+  Thread* const thread = roster_.thread(tid);
+  if (!thread || thread->held_until == 0) return true;
+  if (thread->held_until > now && !is_wanted(tid)) return false;
+  thread->held_until = 0;
+  Tracee(tid).resume();
+  return true;
+}
+
+void Delays::look() {
+  if (held_.empty()) return;
+  const std::int64_t now = clock_.now();
+  std::erase_if(held_, [&](Tid tid) { return goes_on(tid, now); });
+  set_tick(now);
+}
+
+void Delays::release_all() {
+  for (const Tid tid : held_)
+    if (Thread* const thread = roster_.thread(tid)) thread->held_until = std::min<std::int64_t>(thread->held_until, 1);
+  look();
+}
+
+// A delay is as exact as a millisecond.
+void Delays::set_tick(std::int64_t now) {
+  std::int64_t next = kTick + 1;
+  for (const Tid tid : held_)
+    if (const Thread* const thread = roster_.thread(tid)) next = std::min(next, thread->held_until - now);
+  const auto period = std::chrono::milliseconds(std::max<std::int64_t>(1, (next + kMillisecond - 1) / kMillisecond));
+  tick_.every(next > kTick ? std::chrono::milliseconds(0) : period);
+}
+
+}  // namespace fade

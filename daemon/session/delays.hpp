@@ -1,0 +1,36 @@
+// The threads that a delay of --inject holds in their stop. Others run meanwhile, and the tracer takes their stops. A
+// held thread is already where it goes on, and its stop is reaped: if fade dies, it runs on at once. Tracing thread
+// only, while a Tracer lives.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/pid.hpp"
+#include "ptrace/quick_tick.hpp"
+#include "session/roster.hpp"
+
+namespace fade {
+
+class Delays {
+ public:
+  Delays(const SessionClock& clock, const Roster& roster) : clock_(clock), roster_(roster) {}
+
+  // The stopped thread goes on at thread.held_until.
+  void hold(const Thread& thread);
+  // Often: resumes the threads that were held long enough, and those that a signal is to stop or to end.
+  void look();
+  void release_all();
+  bool empty() const { return held_.empty(); }
+
+ private:
+  bool goes_on(Tid tid, std::int64_t now) const;
+  void set_tick(std::int64_t now);
+
+  const SessionClock& clock_;
+  const Roster& roster_;
+  QuickTick tick_;
+  std::vector<Tid> held_;
+};
+
+}  // namespace fade
