@@ -42,6 +42,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   if (!o.schedule.empty()) json["schedule"] = o.schedule;
   if (!o.window.empty()) json["window"] = o.window;
   put(json, "triggers", o.triggers);
+  if (!o.numbers.empty()) json["numbers"] = o.numbers;
   if (o.keep_ns) json["keep_ns"] = static_cast<std::uint64_t>(*o.keep_ns);
   put(json, "stacks", o.stacks);
   if (o.stack_depth) json["stack_depth"] = static_cast<std::uint64_t>(*o.stack_depth);
@@ -65,10 +66,13 @@ Json recording_json(const RecordingOptions& o, bool tree) {
 }
 
 Result<void> check_options(const RecordingOptions& o) {
-  const std::pair<const char*, bool> kinds[] = {
-      {"--output", !o.output.empty()},      {"--force or --append", o.open_mode != OpenMode::Create},
-      {"--probes", !o.probe_files.empty()}, {"--override-file", !o.rule_files.empty()},
-      {"--exe", !o.child_filter.empty()},   {"--sysfs-root", o.sysfs_root != RecordingOptions{}.sysfs_root}};
+  const std::pair<const char*, bool> kinds[] = {{"--output", !o.output.empty()},
+                                                {"--force or --append", o.open_mode != OpenMode::Create},
+                                                {"--probes", !o.probe_files.empty()},
+                                                {"--override-file", !o.rule_files.empty()},
+                                                {"--actions", !o.actions.empty()},
+                                                {"--exe", !o.child_filter.empty()},
+                                                {"--sysfs-root", o.sysfs_root != RecordingOptions{}.sysfs_root}};
   for (const auto& [name, given] : kinds)
     if (given)
       return fail(std::string("--daemon and ") + name + " exclude each other",

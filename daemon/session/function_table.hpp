@@ -40,7 +40,10 @@ class FunctionTable {
   // A pattern of the libraries of which calls of a function are recorded; empty: of all.
   using CallersOf = std::function<std::string(const probes::Probe&)>;
 
-  FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers = {});
+  // Adds what calls of a function need besides.
+  using MoreNeeds = std::function<void(const probes::Probe&, Needs&)>;
+
+  FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers = {}, MoreNeeds more = {});
 
   std::uint32_t loader() const { return 1; }
   std::uint32_t set_action() const { return 2; }
@@ -63,6 +66,7 @@ class FunctionTable {
   EventSink& sink_;
   const probes::Overrides& overrides_;
   CallersOf callers_;
+  MoreNeeds more_;
   std::vector<std::unique_ptr<Entry>> entries_;  // [0] stands for "nothing"
   std::map<Key, std::uint32_t> functions_, resolvers_;
   FunctionId last_function_ = 0;

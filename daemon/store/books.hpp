@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 
+#include "store/action_book.hpp"
 #include "store/argument_book.hpp"
 #include "store/batch_table.hpp"
 #include "store/binding_book.hpp"
@@ -21,6 +22,7 @@
 #include "store/kernel_book.hpp"
 #include "store/launch_table.hpp"
 #include "store/memory_ledger.hpp"
+#include "store/number_book.hpp"
 #include "store/nvml_book.hpp"
 #include "store/override_book.hpp"
 #include "store/postmortem_book.hpp"
@@ -72,6 +74,8 @@ struct Books {  // the state of one recording: a field is the writer of its own 
   PostmortemBook postmortems;
   ProcessUse uses;
   StepBook steps;
+  NumberBook numbers;
+  ActionBook actions;
   RangeBook ranges;
   IdleBook idle;
   WaitBook waits;

@@ -36,6 +36,7 @@ using OomRow = RowId<struct OomRowTag>;                  // oom_
 using MemoryFaultRow = RowId<struct MemoryFaultRowTag>;  // memory_fault_
 using ErrorRow = RowId<struct ErrorRowTag>;              // error_
 using OverrideHitRow = RowId<struct OverrideHitRowTag>;  // override_hit_
+using NumberRow = RowId<struct NumberRowTag>;            // number_
 using RangeRow = RowId<struct RangeRowTag>;              // range_
 using RangeNameRow = RowId<struct RangeNameRowTag>;      // range_name_
 using StepRow = RowId<struct StepRowTag>;                // step_

@@ -84,6 +84,7 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   session.know_prices({stop_.here_ns, taps_.tap_ns, taps_.gate_ns}, stop_.run_ns);
   for (const probes::Rule& rule : overrides_.rules())
     queue_.notice(OverrideRule{rule.id, rule.spec, rule.target, rule.value, rule.origin});
+  session.begin_actions(database_);
   if (options_.delay_ns) session.set_recording(recording_ = false);
 }
 

@@ -8,9 +8,9 @@ import pytest
 import harness
 
 REPORTS = """
-    allocs calls categories collectives copies copy-sizes cuda devices drops errors findings first-error flame flow
+    actions allocs calls categories collectives copies copy-sizes cuda devices drops errors findings first-error flame flow
     gaps gemm gpu gpu-busy gpu-copies gpu-coverage gpu-delays gpu-idle gpu-memory gpu-steps gpu-work idle imports kernels
-    launches leaks libraries library-apis library-calls lifecycle loads memory memory-free memory-libraries modules oom operators
+    launches leaks libraries library-apis library-calls lifecycle loads memory memory-free memory-libraries modules numbers numbers-steps oom operators
     overhead overrides processes props ranges redirects schema stacks steps streams threads top tree verdict waits
 """.split()
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color", "FADE_PAGER": "cat"}

@@ -80,6 +80,9 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"gemm", "library_work.sql"},
                                                             {"collectives", "library_work.sql"},
                                                             {"loads", "loads.sql"},
+                                                            {"numbers", "numbers.sql"},
+                                                            {"numbers-steps", "numbers.sql"},
+                                                            {"actions", "numbers.sql"},
                                                             {"allocs", "stacks.sql"},
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};
