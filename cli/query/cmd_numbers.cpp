@@ -1,5 +1,5 @@
-// numbers for people: how much was looked at, the first NaN and where it came from, the rows of the report, and what
-// was not looked at.
+// numbers for people: how much was looked at, the first NaN and where it came from, the rows of the report, and
+// the copies that were left out.
 #include <fmt/format.h>
 
 #include "cli/query/command.hpp"

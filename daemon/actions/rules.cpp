@@ -225,7 +225,7 @@ class Reader {
   const Known& known_;
   Rule rule_;
   std::vector<const probes::Probe*> functions_;
-  bool is_own_ = false;  // a function whose parameters are known later
+  bool is_own_ = false;  // a function with parameters that are known later
 };
 
 std::string_view trimmed(std::string_view line) {

@@ -15,7 +15,7 @@ namespace fade::actions {
 struct Action {
   enum class Kind : std::uint8_t { Snapshot, Stack, Dump, Mark, Signal, Stop, Exec };
   Kind kind = Kind::Stack;
-  std::string argument;              // of Dump: the parameter whose memory is written; of Mark: its name
+  std::string argument;              // of Dump: the parameter that points to the memory; of Mark: its name
   std::uint64_t bytes = 0;           // of Dump
   std::string bytes_from;            // of Dump: the parameter with the number of bytes; empty: `bytes`
   int signal = 0;                    // of Signal
@@ -34,7 +34,7 @@ struct Rule {
   bool names(const probes::Probe& probe) const;
 };
 
-// What the rules are checked against.
+// The facts that rules are checked against.
 struct Known {
   const std::vector<probes::ProbePtr>& probes;
   std::vector<std::string> also;  // functions that the user names himself (--probe)

@@ -23,7 +23,7 @@ struct Place {
   std::string file;
   int line = 0;
 };
-// "FILE:LINE:COLUMN: what"; `fix` may be empty.
+// "FILE:LINE:COLUMN: message"; `fix` may be empty.
 tl::unexpected<Error> wrong(const Place& place, std::size_t column, const std::string& what, std::string fix = {});
 
 // Splits a line up to `end` into words: names, numbers with units (4096, 0x10, 16M, 2.5ms), 'texts', and operators.

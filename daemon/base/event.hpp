@@ -241,7 +241,7 @@ struct OverrideHit {
   std::string target;  // the field that was written
   std::string was, became;
 };
-// What was seen in the host's side of a copy (--watch-numbers): at the entry of a copy to the device, and at the return
+// A look at the host's side of a copy (--watch-numbers): at the entry of a copy to the device, and at the return
 // of the call after which the bytes of a copy to the host are there.
 struct NumbersSeen {
   CallId call = 0;  // the copy

@@ -1,4 +1,4 @@
-// A limit of bytes per second: what was not used within the last second may be used at once.
+// A limit of bytes per second: bytes that were not used in the last second may be used at once.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Asynchronous copies to the host whose bytes are not there yet, until a call of the program has waited for them. One
-// object for each process. Pure bookkeeping. What is not certain is not said: a copy is done only if a wait that began
+// Asynchronous copies to the host: their bytes are not there yet, until a call of the program has waited for them. One
+// object for each process. Pure bookkeeping. Only certain copies count: a copy is done only if a wait that began
 // after it covers its stream.
 #pragma once
 #include <cstdint>
@@ -16,7 +16,7 @@ inline constexpr std::uint64_t kNullStream = 0;
 class CopyWaits {
  public:
   struct Copy {
-    NumbersSeen seen;  // what is known before the scan
+    NumbersSeen seen;  // as it is known before the scan
     std::uint64_t stream = 0;
     int device = kUnknownDevice;
     std::uint64_t order = 0;
@@ -30,7 +30,7 @@ class CopyWaits {
   void stream_created(std::uint64_t stream, bool is_blocking);
   // hipEventRecord began when there were `order` copies.
   void recorded(std::uint64_t event, std::uint64_t stream, std::uint64_t order);
-  // hipStreamWaitEvent: what follows in the stream comes after the event.
+  // hipStreamWaitEvent: later work of the stream comes after the event.
   void joined(std::uint64_t stream, std::uint64_t event);
   // A wait that began when there were `order` copies has ended: takes out the copies that are done.
   std::vector<Copy> stream_done(std::uint64_t stream, std::uint64_t order);

@@ -13,7 +13,7 @@ struct Guess {
   Dtype type = Dtype::Unknown;
 };
 
-// Looks at bytes spread over all of `bytes`, whose start is the start of an element.
+// Looks at bytes spread over all of `bytes`, which begin with an element.
 Guess guess(std::span<const std::byte> bytes);
 
 }  // namespace fade::numbers

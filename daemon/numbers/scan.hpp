@@ -29,7 +29,7 @@ struct Found {
   void add(const Found& later);
 };
 
-// What an element must be to be named as the first one.
+// The sorts of elements that are named as the first one.
 struct Looked {
   bool nan = true, inf = true;
   Limits limits;

@@ -1,4 +1,4 @@
-// --watch-numbers: what is looked for in copied buffers, and how much is looked at.
+// --watch-numbers: the numbers that are looked for in copied buffers, and its limits.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -74,7 +74,7 @@ class CallFacts final : public actions::Facts {
   std::string caller() const {
     return std::string(base_name(thread_.inferior->program->call_sites[call_.return_address].library));
   }
-  // A pointer whose memory is read has the value behind it.
+  // A pointer to memory that is read has the value behind it.
   actions::Fact argument_named(const std::string& name) const {
     const probes::Parameter* const found = parameter(name);
     if (!found) return {};

@@ -1,4 +1,4 @@
-// --actions: does what the user's rules say when a call of their functions has returned. The thread stands at its stop.
+// --actions: does the work of rules when a call of their functions has returned. The thread stands at its stop.
 // Everything that is done is a row, and each rule has a limit. Tracing thread only.
 #pragma once
 #include <cstdint>

@@ -40,7 +40,7 @@ class FunctionTable {
   // A pattern of the libraries of which calls of a function are recorded; empty: of all.
   using CallersOf = std::function<std::string(const probes::Probe&)>;
 
-  // Adds what calls of a function need besides.
+  // Adds further needs of a function's calls.
   using MoreNeeds = std::function<void(const probes::Probe&, Needs&)>;
 
   FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers = {}, MoreNeeds more = {});

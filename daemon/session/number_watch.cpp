@@ -67,7 +67,7 @@ bool needs_for_numbers(const probes::Probe& probe) {
   return std::ranges::any_of(kOrdering, [&](std::string_view name) { return begins_with(probe, name); });
 }
 
-// ---------------------------------------------------------------- what a call copies
+// ---------------------------------------------------------------- the copy of a call
 
 // nullopt: not between host and device.
 std::optional<NumberWatch::Copy> NumberWatch::copy_of(const Thread& thread, const Entry& entry, const OpenCall& call) {
@@ -267,7 +267,7 @@ void NumberWatch::send(NumbersSeen seen) {
   sink_.notice(std::move(seen));
 }
 
-// ---------------------------------------------------------------- what was left out
+// ---------------------------------------------------------------- copies that are left out
 
 void NumberWatch::left_out(const Inferior& inferior, const NumbersSeen& seen, const char* reason) {
   NumbersLeft& left = left_[{inferior.id, seen.down, reason}];

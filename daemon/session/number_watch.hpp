@@ -33,7 +33,7 @@ class NumberWatch {
 
   // The thread is at the entry of a call that is recorded. Its arguments are read; it has no id yet.
   void at_entry(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
-  // The call of at_entry() has its id and its time. What was found is sent.
+  // The call of at_entry() has its id and its time. The find is sent.
   void began(const OpenCall& call);
   // The thread is behind the return; result and outputs are read.
   void at_return(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
@@ -43,7 +43,7 @@ class NumberWatch {
   void report();
 
  private:
-  struct Copy {  // what a call copies between host and device
+  struct Copy {  // of a call, between host and device
     bool down = false, is_async = false;
     std::uint64_t host = 0, device = 0, bytes = 0, stream = 0;
     const char* why_not = nullptr;  // it is not looked at; null: it is
@@ -81,7 +81,7 @@ class NumberWatch {
   std::vector<std::byte> buffer_;
 };
 
-// Tests if a function's calls matter for --watch-numbers: copies, what waits for them, and what orders streams.
+// Tests if a function's calls matter for --watch-numbers: copies, waits for them, and calls that order streams.
 bool needs_for_numbers(const probes::Probe& probe);
 
 }  // namespace fade

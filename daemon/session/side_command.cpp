@@ -46,7 +46,7 @@ std::vector<std::string> environment_with(const std::vector<std::string>& more) 
   ::_exit(127);
 }
 
-// What the child and the grandchild say: the grandchild's number, then an errno if it could not be run.
+// The words of the child and the grandchild: the grandchild's number, then an errno if it could not be run.
 struct Said {
   pid_t pid = 0;
   int failure = 0;

@@ -1,4 +1,4 @@
-// The rules of --actions, and what they did: a row each time.
+// The rules of --actions, and their work: a row each time.
 #pragma once
 #include <cstdint>
 

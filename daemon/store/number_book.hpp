@@ -1,4 +1,4 @@
-// What --watch-numbers saw: a row for each copy in which something was found or that has a checksum, sums by place and
+// Looks of --watch-numbers: a row for each copy in which something was found or that has a checksum, sums by place and
 // buffer of all copies that were looked at, and the copies that were not.
 #pragma once
 #include <cstdint>

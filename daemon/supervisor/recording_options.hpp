@@ -34,8 +34,8 @@ struct RecordingOptions {          // one command line: a field is the value of 
   std::vector<std::string> rule_files;  // --override-file FILE
   std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
-  std::string numbers;       // --watch-numbers: what is looked for in the host's side of copies; empty: nothing
-  std::string actions;       // --actions FILE: what is done when calls have returned
+  std::string numbers;       // --watch-numbers: numbers to look for in the host's side of copies; empty: none
+  std::string actions;       // --actions FILE: the work to do when calls have returned
   bool gpu_times = false;    // --gpu-times: when the GPU worked on kernels and copies
   bool follow = true;        // children of the program
   std::string child_filter;  // --exe REGEX: record only processes with a matching executable path; empty: all

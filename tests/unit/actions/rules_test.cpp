@@ -114,7 +114,7 @@ TEST(Rules, ErrorsNamePlaceAndNearWord) {
            Wrong{"on", "file:1:3:", "name of a function"},
            Wrong{"\n\non hipMaloc do stack", "file:3:4:", "did you mean 'hipMalloc'"},
            Wrong{"on hipMalloc", "file:1:13:", "'do' and an action"},
-           Wrong{"on hipMalloc fi size > 3 do stack", "file:1:14:", "did you mean 'if'"},
+           Wrong{"on hipMalloc limt 3 do stack", "file:1:14:", "did you mean 'limit'"},
            Wrong{"on hipMalloc do stak", "file:1:17:", "did you mean 'stack'"},
            Wrong{"on hipMalloc do", "file:1:16:", "is no action"},
            Wrong{"on hipMalloc if sze > 3 do stack", "file:1:17:", "did you mean 'size'"},
