@@ -59,7 +59,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('number_stats', 'first_at', 'integer', 'ns', 'first look'),
 ('number_stats', 'first_found_id', 'integer', '', 'numbers.id of the first copy with any of these'),
 ('number_stats', 'first_nan_id', 'integer', '', 'numbers.id of the first copy with a NaN'),
-('number_stats', 'uploaded_nan', 'integer', 'count', 'of copies to the host: NaN that were seen in copies to the same address of the GPU; NULL: no such copy was looked at'),
+('number_stats', 'uploaded_nan', 'integer', 'count', 'of copies to the host: NaN of copies to the same address of the GPU, if the first was seen before; NULL: no such copy was looked at'),
 ('numbers_unscanned', '', '', '', 'Copies that --watch-numbers did not look at, or of which less is kept'),
 ('numbers_unscanned', 'session', 'integer', '', 'sessions.id'),
 ('numbers_unscanned', 'process_id', 'integer', '', 'processes.id'),

@@ -8,14 +8,18 @@ SELECT n.session, n.pid, NULL, 'nan-in-copies', 'warning',
                   'a buffer that came back from the GPU'),
               n.nan, n.elements, n.type, iif(n.guessed, ' (a guess)', ''),
               iif(n.direction = 'h2d', 'they were there before the upload',
-                  CASE WHEN u.nan > 0 THEN 'NaN had been seen going up to the same address'
-                       WHEN u.nan = 0 THEN 'none was seen in what was copied up to that address'
+                  CASE WHEN n.uploaded > 0 THEN 'NaN had been seen going up to the same address'
+                       WHEN n.uploaded = 0 THEN 'none was seen in what was copied up to that address'
                        ELSE 'no copy up to that address was looked at' END),
               x.copies),
        'fade-query numbers shows each line and buffer, fade-query numbers-steps the steps.'
-FROM (SELECT *, row_number() OVER (PARTITION BY process_id ORDER BY id) AS place FROM numbers WHERE nan > 0) n
+FROM (
+  SELECT x.*, row_number() OVER (PARTITION BY x.process_id ORDER BY x.id) AS place,
+         (SELECT sum(iif(u.first_nan < x.id, u.nan, 0))
+          FROM number_sum_ u
+          WHERE u.process = x.process_id AND u.device = x.device AND NOT u.down) AS uploaded
+  FROM numbers x
+  WHERE x.nan > 0) n
 JOIN (SELECT process_id, sum(nan_copies) AS copies FROM number_stats GROUP BY process_id) x
   ON x.process_id = n.process_id
-LEFT JOIN (SELECT process, device, sum(nan) AS nan FROM number_sum_ WHERE NOT down GROUP BY process, device) u
-  ON u.process = n.process_id AND u.device = n.device
 WHERE n.place = 1

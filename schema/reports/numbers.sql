@@ -20,7 +20,7 @@
 -- column: first_element count     place of that element in the buffer, from 0
 -- column: type          text      type of the elements
 -- column: guessed       yesno     the type is a guess
--- column: origin        text      of NaN: host (in the host's memory before the upload), uploaded (seen going up to the same address), gpu (not seen there), gpu? (no such upload was looked at)
+-- column: origin        text      of NaN: host (in the host's memory before the upload), uploaded (seen going up to the same address before), gpu (not seen there), gpu? (no such upload was looked at)
 -- column: buffer        text      address in the GPU's memory
 -- column: scanned_bytes bytes     bytes that were looked at
 -- column: least         number    least finite element; only with range

@@ -16,7 +16,8 @@ FROM looked l WHERE l.copies > 0
 UNION ALL
 SELECT 'first', 1, f.scanned_bytes, f.bytes, f.nan, f.inf, f.outside, 0, f.at, f.name, f.direction, f.user_line, f.type,
        f.guessed, f.elements, f.first_element, f.first_value, f.step, NULL,
-       (SELECT sum(u.nan) FROM number_sum_ u WHERE u.process = f.process_id AND u.device = f.device AND NOT u.down)
+       (SELECT sum(iif(u.first_nan < f.id, u.nan, 0)) FROM number_sum_ u WHERE u.process = f.process_id
+        AND u.device = f.device AND NOT u.down)
 FROM first_nan f
 UNION ALL
 SELECT 'left', sum(copies), NULL, sum(bytes), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,

@@ -13,7 +13,8 @@ JOIN thread_ t ON t.id = n.thread
 JOIN function_ f ON f.id = n.fn
 LEFT JOIN step_ s ON s.id = n.step;
 
--- uploaded_nan: NaN that were seen going up into the same buffer of the GPU; NULL: no upload of it was looked at.
+-- uploaded_nan: NaN of uploads to the same address, if the first of these was seen before; NULL: no upload to it was
+-- looked at.
 CREATE VIEW number_stats AS
 SELECT p.session, p.id AS process_id, p.pid, f.name, iif(x.down, 'd2h', 'h2d') AS direction,
        nullif(x.device, 0) AS device, iif(x.device = 0, NULL, printf('0x%x', x.device)) AS device_hex,
@@ -21,7 +22,7 @@ SELECT p.session, p.id AS process_id, p.pid, f.name, iif(x.down, 'd2h', 'h2d') A
        x.bytes, x.scanned AS scanned_bytes, x.elements, x.nan, x.inf, x.outside, x.nan_copies, x.found_copies, x.least,
        x.greatest, x.first AS first_at, x.first_found AS first_found_id, x.first_nan AS first_nan_id,
        iif(x.down AND x.device <> 0,
-           (SELECT sum(u.nan)
+           (SELECT sum(iif(u.first_nan < x.first_nan, u.nan, 0))
             FROM number_sum_ u
             WHERE u.process = x.process AND u.device = x.device AND NOT u.down), NULL) AS uploaded_nan
 FROM number_sum_ x

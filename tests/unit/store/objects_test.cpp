@@ -307,10 +307,12 @@ TEST_F(Numbers, NanOfUploadsToTheSameAddressAreKnown) {
   up.down = clean.down = false;
   tracee->notice(up);
   tracee->notice(clean);
-  for (const std::uint64_t device : {4096, 8192, 12288}) tracee->notice(seen(3, device, 1));
+  for (const std::uint64_t device : {4096, 8192, 12288, 16384}) tracee->notice(seen(3, device, 1));
+  up.device = 16384;  // later than it came back
+  tracee->notice(up);
   finish();
   EXPECT_THAT(rows("SELECT device, uploaded_nan FROM number_stats WHERE direction = 'd2h'"),
-              ElementsAre("4096|2", "8192|0", "12288|"));
+              ElementsAre("4096|2", "8192|0", "12288|", "16384|0"));
 }
 
 class Actions : public Recording {};
