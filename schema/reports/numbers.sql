@@ -2,7 +2,7 @@
 -- about: A copy to the GPU is looked at before it is made. A copy to the host is looked at when it has been waited for. So a NaN was in the host's memory at that moment. A type with "guessed" follows from the bytes: fade-run --watch-numbers nan,inf,dtype=f32 tells it.
 -- sort: first_ns
 -- limit: 40
--- leave: caller least greatest outside_copies scanned_bytes first_element call_id pid
+-- leave: caller least greatest scanned_bytes first_element call_id pid
 -- none: --watch-numbers found nothing in the copies that it looked at
 -- question: work
 -- topic: copies
