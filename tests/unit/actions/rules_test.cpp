@@ -177,7 +177,9 @@ TEST(Rules, RandomLinesDoNoHarm) {
       if (random >> 30) line += ' ';
     }
     const auto rules = parse(line);
-    if (!rules) EXPECT_EQ(rules.error().code, EINVAL) << line;
+    if (!rules) {
+      EXPECT_EQ(rules.error().code, EINVAL) << line;
+    }
   }
 }
 

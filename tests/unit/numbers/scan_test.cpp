@@ -53,7 +53,9 @@ void expect_equal(const Found& got, const Found& wanted, const std::string& wher
   EXPECT_EQ(got.inf, wanted.inf) << where;
   EXPECT_EQ(got.outside, wanted.outside) << where;
   EXPECT_EQ(got.first, wanted.first) << where;
-  if (got.first) EXPECT_EQ(got.first_bits, wanted.first_bits) << where;
+  if (got.first) {
+    EXPECT_EQ(got.first_bits, wanted.first_bits) << where;
+  }
   EXPECT_EQ(got.least, wanted.least) << where;
   EXPECT_EQ(got.greatest, wanted.greatest) << where;
 }
