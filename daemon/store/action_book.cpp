@@ -2,8 +2,7 @@
 
 namespace fade::store {
 
-ActionBook::ActionBook(sqlite::Db& db, Failure& failure, Directory& directory, StepBook& steps,
-                       SessionRow session)
+ActionBook::ActionBook(sqlite::Db& db, Failure& failure, Directory& directory, StepBook& steps, SessionRow session)
     : directory_(directory),
       steps_(steps),
       session_(session),
