@@ -46,6 +46,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   if (!o.schedule.empty()) json["schedule"] = o.schedule;
   if (!o.window.empty()) json["window"] = o.window;
   put(json, "triggers", o.triggers);
+  if (!o.numbers.empty()) json["numbers"] = o.numbers;
   if (o.keep_ns) json["keep_ns"] = static_cast<std::uint64_t>(*o.keep_ns);
   put(json, "stacks", o.stacks);
   if (o.stack_depth) json["stack_depth"] = static_cast<std::uint64_t>(*o.stack_depth);
@@ -75,6 +76,7 @@ Result<void> check_options(const RecordingOptions& o) {
                                                 {"--probes", !o.probe_files.empty()},
                                                 {"--override-file", !o.rule_files.empty()},
                                                 {"--inject-plan", !o.inject_plans.empty()},
+                                                {"--actions", !o.actions.empty()},
                                                 {"--exe", !o.child_filter.empty()},
                                                 {"--sysfs-root", o.sysfs_root != RecordingOptions{}.sysfs_root}};
   for (const auto& [name, given] : kinds)

@@ -29,7 +29,7 @@ class Merger {
   // Adds all rows of a recording, or none if all its sessions are there already. A file that has only some of them is
   // an error.
   Result<Added> add(const std::string& path);
-  Result<sqlite::Db> finish();  // the connection to the merged file; nothing may be added any more
+  Result<sqlite::Db> finish();                   // the connection to the merged file; nothing may be added any more
   std::int64_t files() const { return files_; }  // that were added
   std::int64_t calls() const { return calls_; }  // rows of calls in them
 

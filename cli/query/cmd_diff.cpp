@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "cli/query/command.hpp"
+#include "cli/query/diff.hpp"
 #include "cli/query/differences.hpp"
 #include "cli/query/doubts.hpp"
 #include "cli/query/page.hpp"
@@ -179,6 +180,7 @@ Result<void> print_page(Context& context, Half& before, Half& after, std::span<c
 Result<void> compare_recordings(Context& context) {
   auto paths = paths_of(context);
   if (!paths) return tl::unexpected(paths.error());
+  if (context.settings.numbers) return compare_numbers(context, paths->first, paths->second);
   auto before = read_half(paths->first);
   if (!before) return tl::unexpected(before.error());
   auto after = read_half(paths->second);

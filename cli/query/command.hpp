@@ -90,6 +90,7 @@ Result<void> show_flame(Context& context, Recording& recording);
 Result<void> show_oom(Context& context, Recording& recording);
 Result<void> show_sensors(Context& context, Recording& recording);
 Result<void> show_gpu(Context& context, Recording& recording);
+Result<void> show_numbers(Context& context, Recording& recording);
 Result<void> show_leaks(Context& context, Recording& recording);
 Result<void> show_processes(Context& context, Recording& recording);
 Result<void> show_memory(Context& context, Recording& recording);

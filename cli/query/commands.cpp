@@ -51,6 +51,7 @@ const std::vector<Command>& commands() {
       {"oom", "The page of the report", show_oom, nullptr, 0, 1, PageKind::Usual},
       {"sensors", "The page of the report", show_sensors, nullptr, 0, 1, PageKind::Terminal},
       {"gpu", "The page of the report", show_gpu, nullptr, 0, 1, PageKind::Terminal},
+      {"numbers", "The page of the report", show_numbers, nullptr, 0, 1, PageKind::Terminal},
       {"memory", "The page of the report", show_memory, nullptr, 0, 1, PageKind::Terminal, &Settings::peak},
       {"processes", "The page of the report", show_processes, nullptr, 0, 1, PageKind::Terminal},
       {"porting",

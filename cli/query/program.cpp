@@ -255,6 +255,11 @@ Result<void> check_inputs(const Settings& settings, const Target& target) {
   return {};
 }
 
+Result<void> check_numbers(const Settings& settings, const Target& target) {
+  if (!settings.numbers || (target.command && target.command->name == "diff")) return {};
+  return usage("only diff has --numbers", {}, "fade-query diff BEFORE.db AFTER.db --numbers, or fade-query numbers");
+}
+
 // The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
 Result<int> run(Settings& settings, const cli::Invocation& invocation, int& failure_status) {
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
@@ -267,6 +272,7 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
                  "fade-query flame --format " + settings.stack_format);
   if (auto fine = check_serve(settings, *target); !fine) return tl::unexpected(fine.error());
   if (auto fine = check_porting(settings, *target); !fine) return tl::unexpected(fine.error());
+  if (auto fine = check_numbers(settings, *target); !fine) return tl::unexpected(fine.error());
   if (auto fine = choose_timeline(settings, *target); !fine) return tl::unexpected(fine.error());
   if (target->command) failure_status = target->command->failure_status;
   const bool is_html = target->command && target->command->name == "page";

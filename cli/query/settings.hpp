@@ -42,7 +42,7 @@ struct Settings {  // one command line: a field is the value of one option, and 
   bool with_libraries = false;       // porting: also the libraries that the program needs
   std::string step;                  // export to viewers: the number of a step, or two: "5-8"
   bool errors = false, unfinished = false, peak = false, merge = false, by_line = false, by_module = false,
-       by_shape = false, by_thread = false, slow = false, gpu = false;
+       by_shape = false, by_thread = false, slow = false, gpu = false, numbers = false;
 };
 
 std::vector<cli::Option> option_rows(Settings& to);

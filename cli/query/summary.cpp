@@ -392,6 +392,15 @@ Result<void> injections_section(SummaryPage& page) {
   return {};
 }
 
+Result<void> actions_section(SummaryPage& page) {
+  const auto rules = page.rows("actions");
+  if (!rules || rules->empty()) return rules ? Result<void>{} : tl::unexpected(rules.error());
+  page.heading("What rules did (--actions)");
+  for (const NamedRow& rule : *rules)
+    page.line(fmt::format("{}: {}", table::human_counted(rule.number("done"), "time"), rule.text("spec")));
+  return {};
+}
+
 Result<void> next_section(SummaryPage& page) {
   const auto next = next_reports(page.recording(), page.session());
   if (!next) return tl::unexpected(next.error());
@@ -404,7 +413,7 @@ using Section = Result<void> (*)(SummaryPage&);
 constexpr Section kSections[] = {run_section,      verdict_section,    processes_section, devices_section,
                                  findings_section, time_section,       work_section,      memory_section,
                                  errors_section,   postmortem_section, overrides_section, injections_section,
-                                 trust_section,    next_section};
+                                 actions_section,  trust_section,      next_section};
 
 }  // namespace
 

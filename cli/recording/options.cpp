@@ -159,6 +159,19 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kCapture, "--operator-shapes", "",
        "with -e ops: types and sizes of the tensors that operators of PyTorch take (a stop for each call)",
        Flag{&o.operator_shapes}},
+      {kCapture,
+       "--watch-numbers",
+       "LIST",
+       "look for numbers in what is copied between host and GPU: nan,inf,range=LEAST..GREATEST, and a checksum of each "
+       "copy; sample=N, dtype=f32, rate=1G (bytes a second), most=16M (of a copy)",
+       Text{&o.numbers},
+       all,
+       none,
+       {"nan,inf", "nan,inf,checksum", "nan,inf,dtype=f32", "range="}},
+      {kCapture, "--actions", "FILE",
+       "do what the rules in FILE say when calls have returned: on FUNCTION [if CONDITION] do snapshot|stack|dump "
+       "ARGUMENT BYTES|mark NAME|signal N|stop|exec COMMAND",
+       Text{&o.actions}, all, file},
       {kCapture, "--hang-timeout", "TIME",
        "take a snapshot of all threads if no call starts or finishes for TIME while one runs", Time{&o.hang_ns}},
 

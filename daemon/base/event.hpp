@@ -261,6 +261,50 @@ struct InjectionHit {
   std::string action;       // error, delay, last error ..., or the argument that was replaced
   std::string was, became;  // values as text; `was` is empty where there was none
 };
+// A look at the host's side of a copy (--watch-numbers): at the entry of a copy to the device, and at the return
+// of the call after which the bytes of a copy to the host are there.
+struct NumbersSeen {
+  CallId call = 0;  // the copy
+  CallId wait = 0;  // the call that waited for it; 0: the copy itself
+  FunctionId function = 0;
+  ThreadId thread = 0;
+  CallSiteId caller = 0;
+  StackId stack = 0;  // of the copy; 0: none was taken
+  std::int64_t at = 0;
+  bool down = false;  // from the device to the host
+  std::uint64_t host = 0, device = 0;
+  std::uint64_t bytes = 0, scanned = 0;
+  std::string type;  // of the elements: f32; empty: not told, and not like floats
+  bool guessed = false;
+  std::uint64_t elements = 0, nan = 0, inf = 0, outside = 0;
+  std::optional<std::uint64_t> first;  // place of the first such element
+  std::string first_value;
+  std::optional<double> least, greatest;
+  std::optional<std::uint64_t> checksum;
+};
+// Copies of which the host's side was not looked at. The storing side adds these up.
+struct NumbersLeft {
+  ProcessId process = 0;
+  bool down = false;
+  std::string reason;
+  std::uint64_t copies = 0, bytes = 0;
+};
+// A rule of --actions, and each time that it did something. `rule` counts from 1 in each session.
+struct ActionRule {
+  std::uint32_t rule = 0;
+  std::string spec;    // as the user wrote it
+  std::string origin;  // FILE:LINE
+};
+struct ActionDone {
+  std::uint32_t rule = 0;
+  CallId call = 0;
+  ThreadId thread = 0;
+  CallSiteId caller = 0;
+  StackId stack = 0;  // taken for the action; 0: none
+  std::int64_t at = 0;
+  std::string action;  // snapshot, stack, dump, mark, signal, stop, exec, or limit: it does nothing from now on
+  std::string detail;  // the file that was written, the command and its process, or why nothing was done
+};
 // fork, vfork, clone, exec, exit, signal, group-stop, dlopen, attach, detach, unwatched, refused, note ...
 struct Lifecycle {
   std::int64_t at = 0;
@@ -394,11 +438,11 @@ struct ThreadSeen {
   std::vector<std::string> earlier;  // names of calls that were running before fade attached, outermost first
 };
 
-using Notice =
-    std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet, ModuleLoaded,
-                 ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit, InjectionRule,
-                 InjectionHit, Lifecycle, Drop, StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
-                 ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
+using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet,
+                            ModuleLoaded, ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule,
+                            OverrideHit, InjectionRule, InjectionHit, NumbersSeen, NumbersLeft, ActionRule, ActionDone,
+                            Lifecycle, Drop, StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
+                            ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
 
 struct CallBatch;  // call_batch.hpp
 

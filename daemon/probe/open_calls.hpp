@@ -20,7 +20,8 @@ struct OpenCall {
   CallRecord record;
   RemoteAddr sp;  // address of the return address
   RemoteAddr return_address;
-  std::uint32_t entry = 0;  // the entered function, an index of the session
+  std::uint32_t entry = 0;       // the entered function, an index of the session
+  bool is_watched_copy = false;  // its host's side is looked at (--watch-numbers)
   std::vector<std::byte> payload;
 };
 

@@ -43,7 +43,9 @@ BreakpointCapture::BreakpointCapture(const Parts& parts)
       tensors_(sink_, clock_),
       kernels_(sink_, functions_, parts.books.symbols),
       corrector_(sink_, clock_, parts.overrides),
-      injector_(sink_, clock_, parts.injections, parts.replaces_dry) {}
+      injector_(sink_, clock_, parts.injections, parts.replaces_dry),
+      numbers_(sink_, clock_, book_, stacks_, parts.numbers),
+      actions_(sink_, clock_, book_, stacks_, parts.actions, parts.step) {}
 
 // ---------------------------------------------------------------- breakpoints
 
@@ -107,6 +109,7 @@ void BreakpointCapture::take(Thread& thread, std::uint32_t index, const Register
 
 void BreakpointCapture::thread_ended(Thread& thread, bool process_ended) {
   packets_.thread_ended(thread);
+  if (process_ended) numbers_.process_ended(*thread.inferior);
   book_.thread_ended(thread, process_ended);
 }
 
@@ -131,8 +134,11 @@ void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registe
   if (!is_kept && !entry.needs.always()) return;
   if (is_kept && stacks_.policy().wants(*entry.probe, entry.function, site.id))
     call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
+  const bool is_watched = is_kept && entry.needs.numbers;
+  if (is_watched) numbers_.at_entry(thread, entry, registers, call);
   const bool is_seen = entry.needs.result && returns_.watch(thread, site, call.return_address);
   begin(thread, is_kept, call.record);
+  if (is_watched) numbers_.began(call);
   if (entry.needs.inject && inject(thread, entry, registers, call)) return;
   if (!is_seen) return book_.close(std::move(call), entry.needs.result ? kUnseen : kEntryOnly);
   call.record.held_ns = held_time(call.record.entry_ns - now);
@@ -216,6 +222,8 @@ EndedCall BreakpointCapture::returned(Thread& thread, OpenCall call, Registers& 
     succeeded(thread, entry, call);
     if (entry.needs.table) ended.table = table_given(*entry.probe, call.record, call.payload);
   }
+  if (entry.needs.numbers && call.record.id != 0) numbers_.at_return(thread, entry, registers, call);
+  if (call.record.id != 0) actions_.at_return(thread, entry, registers, call);
   if (!packets_.take(thread, entry, call)) book_.complete(call);
   return ended;
 }

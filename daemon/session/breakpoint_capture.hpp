@@ -13,6 +13,7 @@
 #include "probes/injections/injections.hpp"
 #include "probes/overrides/overrides.hpp"
 #include "ptrace/registers.hpp"
+#include "session/action_runner.hpp"
 #include "session/argument_reader.hpp"
 #include "session/call_effects.hpp"
 #include "session/called_kernels.hpp"
@@ -20,6 +21,7 @@
 #include "session/corrector.hpp"
 #include "session/function_table.hpp"
 #include "session/injector.hpp"
+#include "session/number_watch.hpp"
 #include "session/return_watch.hpp"
 #include "session/stack_capture.hpp"
 #include "session/tensor_reader.hpp"
@@ -39,6 +41,9 @@ class BreakpointCapture final : public Capture {
     StackCapture& stacks;
     CallBooks& books;
     CallEffects& effects;
+    const numbers::WatchRule& numbers;
+    const std::vector<actions::Rule>& actions;
+    const StepRule& step;
   };
   explicit BreakpointCapture(const Parts& parts);
 
@@ -62,6 +67,9 @@ class BreakpointCapture final : public Capture {
   void follow_device(Thread& thread, const probes::Probe& probe, const OpenCall& call);
 
   const Corrector& corrector() const { return corrector_; }
+  NumberWatch& numbers() { return numbers_; }
+  ActionRunner& actions() { return actions_; }
+  const ActionRunner& actions() const { return actions_; }
   ReturnWatch& returns() { return returns_; }
   const ReturnWatch& returns() const { return returns_; }
 
@@ -100,6 +108,8 @@ class BreakpointCapture final : public Capture {
   CalledKernels kernels_;
   Corrector corrector_;
   Injector injector_;
+  NumberWatch numbers_;
+  ActionRunner actions_;
   std::function<std::int64_t()> now_behind_others_;  // empty: no other engine sees calls
   bool recording_ = true;
 };

@@ -1,10 +1,41 @@
 #include "session/call_watch.hpp"
 
+#include "base/glob.hpp"
 #include "ptrace/tracee.hpp"
 #include "session/return_rest.hpp"
 #include "session/site_use.hpp"
 
 namespace fade {
+namespace {
+
+bool asks_for_steps(const std::vector<actions::Rule>& rules) {
+  bool out = false;
+  for (const actions::Rule& rule : rules)
+    rule.condition.each_name([&](const std::string& name) { out |= name == "step"; });
+  return out;
+}
+
+bool marks_step(const StepRule& step, const probes::Probe& probe) {
+  using probes::Kind;
+  if (step.by == StepRule::By::Call) return glob_match(step.pattern, probe.symbol);
+  return step.by == StepRule::By::Range && (probe.kind == Kind::RangePush || probe.kind == Kind::RangeStart);
+}
+
+FunctionTable::MoreNeeds more_needs(const SessionOptions& options) {
+  const bool has_steps = asks_for_steps(options.actions);
+  if (!options.numbers.is_on() && options.actions.empty() && options.injections.empty()) return {};
+  return [&injections = options.injections, has_numbers = options.numbers.is_on(), rules = options.actions,
+          step = options.step, has_steps](const probes::Probe& probe, Needs& needs) {
+    needs.inject = injections.touches(probe);
+    needs.result |= needs.inject;
+    needs.numbers = has_numbers && needs_for_numbers(probe);
+    needs.step = has_steps && marks_step(step, probe);
+    for (std::size_t i = 0; i < rules.size(); ++i)
+      if (rules[i].names(probe)) needs.actions.push_back(static_cast<std::uint16_t>(i));
+  };
+}
+
+}  // namespace
 
 CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& roster,
                      const probes::Overrides& overrides, const SessionOptions& options)
@@ -12,14 +43,14 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       clock_(clock),
       roster_(roster),
       return_rest_ns_(options.return_rest_ns),
-      functions_(sink, overrides, options.callers, &options.injections),
+      functions_(sink, overrides, options.callers, more_needs(options)),
       engines_(functions_),
       modules_(sink, clock, functions_, engines_, options.wishes),
       stacks_(sink, clock, options.stacks),
       books_(sink, clock, options.most_call_sites),
       effects_(sink, clock, modules_),
       breakpoints_({sink, clock, roster, functions_, overrides, options.injections, options.replaces_dry, stacks_,
-                    books_, effects_}),
+                    books_, effects_, options.numbers, options.actions, options.step}),
       taps_({{sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_, options.summed_calls},
              options.engine}),
       promotion_({sink, clock, roster, functions_, taps_, options.tap_quiet_ns, options.tap_window_ns,
@@ -125,6 +156,7 @@ void CallWatch::report(bool at_end) {
   for (const auto& [tid, thread] : roster_.threads()) tally_.report(*thread);
   stacks_.report(at_end);
   breakpoints_.returns().report_unseen(at_end);
+  breakpoints_.numbers().report();
   look_at_imports(false);
 }
 

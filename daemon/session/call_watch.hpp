@@ -77,6 +77,7 @@ class CallWatch {
   StopTally& tally() { return tally_; }
   const StopTally& tally() const { return tally_; }
   const TrapGuard& guard() const { return guard_; }
+  ActionRunner& actions() { return breakpoints_.actions(); }
   const BreakpointCapture& breakpoints() const { return breakpoints_; }
   TapCapture& taps() { return taps_; }
   const TapCapture& taps() const { return taps_; }

@@ -6,9 +6,8 @@
 
 namespace fade {
 
-FunctionTable::FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers,
-                             const probes::Injections* injections)
-    : sink_(sink), overrides_(overrides), callers_(std::move(callers)), injections_(injections) {
+FunctionTable::FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers, MoreNeeds more)
+    : sink_(sink), overrides_(overrides), callers_(std::move(callers)), more_(std::move(more)) {
   add({});
   // loader(), set_action(), set_mask()
   for (const auto what : {Entry::What::Loader, Entry::What::Sigaction, Entry::What::Sigmask}) add({.what = what});
@@ -25,8 +24,7 @@ std::uint32_t FunctionTable::function(const probes::ProbePtr& probe, const std::
   if (!is_new) return it->second;
   Entry entry{.function = ++last_function_, .probe = probe, .library = library, .library_major = library_major};
   entry.needs = needs_of(*probe, overrides_);
-  entry.needs.inject = injections_ && injections_->touches(*probe);
-  entry.needs.result |= entry.needs.inject;
+  if (more_) more_(*probe, entry.needs);
   // HIP itself makes the calls of HSA that tell times of the GPU.
   if (callers_ && entry.needs.hsa == probes::HsaCall::None) entry.needs.callers = callers_(*probe);
   sink_.notice(FunctionDefined{entry.function, probe, library, library_major, other_names});

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/event.hpp"
-#include "probes/injections/injections.hpp"
 #include "session/needs.hpp"
 
 namespace fade {
@@ -41,9 +40,10 @@ class FunctionTable {
   // A pattern of the libraries of which calls of a function are recorded; empty: of all.
   using CallersOf = std::function<std::string(const probes::Probe&)>;
 
-  // `injections`: null if there are none.
-  FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers = {},
-                const probes::Injections* injections = nullptr);
+  // Adds further needs of a function's calls.
+  using MoreNeeds = std::function<void(const probes::Probe&, Needs&)>;
+
+  FunctionTable(EventSink& sink, const probes::Overrides& overrides, CallersOf callers = {}, MoreNeeds more = {});
 
   std::uint32_t loader() const { return 1; }
   std::uint32_t set_action() const { return 2; }
@@ -66,7 +66,7 @@ class FunctionTable {
   EventSink& sink_;
   const probes::Overrides& overrides_;
   CallersOf callers_;
-  const probes::Injections* injections_;
+  MoreNeeds more_;
   std::vector<std::unique_ptr<Entry>> entries_;  // [0] stands for "nothing"
   std::map<Key, std::uint32_t> functions_, resolvers_;
   FunctionId last_function_ = 0;

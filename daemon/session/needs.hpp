@@ -30,7 +30,10 @@ struct Needs {
   bool inject = false;                          // a rule of --inject or --replace may act on the call
   bool resolver = false;                        // the call returns the place of a function (IFUNC)
   bool makes_tensor = false;                    // the call gives a tensor whose sizes its arguments tell
+  bool numbers = false;                         // its copy is looked at, or it waits for copies (--watch-numbers)
+  bool step = false;                            // it begins a step that a rule of --actions asks for
   bool only = false;                            // only calls with some arguments are recorded
+  std::vector<std::uint16_t> actions;           // rules of --actions for its calls, by index
   std::string callers;                          // only calls of libraries that match are recorded; empty: all calls
   probes::HsaCall hsa = probes::HsaCall::None;  // what the call tells about work of a GPU
 

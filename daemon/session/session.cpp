@@ -188,6 +188,7 @@ void Session::drain_if_due(std::int64_t now) {
 
 void Session::tick(std::int64_t now) {
   drain_if_due(now);
+  if (calls_.actions().take_snapshot_wish()) take_snapshot();
   for (Duty& duty : duties_)
     if (now - duty.last > duty.period) {
       duty.last = now;
@@ -261,6 +262,9 @@ std::vector<std::string> Session::notes() const {
     out.push_back(
         fmt::format("{} recorded with less detail to keep the budget; all calls were counted (fade-query lifecycle)",
                     n == 1 ? std::string("1 function was") : fmt::format("{} functions were", n)));
+  if (const auto done = calls_.breakpoints().actions().done(); done > 0)
+    out.push_back(fmt::format("rules of --actions did something {} (fade-query actions)",
+                              done == 1 ? std::string("once") : fmt::format("{} times", done)));
   append(out, traps_.notes());
   if (const auto untraced = population_.untraced().reported(); untraced > 0)
     out.push_back(

@@ -62,6 +62,11 @@ class Session {  // the fields are the classes that stops are given to; this one
   void give_up_children() { population_.give_up_children(); }
   // Return places give their breakpoints back if breakpoints are scarce. tick() does so, too.
   void rest_returns() { calls_.rest_returns(); }
+  // --actions: sends the rules. Files that they write have names that begin like the recording's.
+  void begin_actions(std::string recording) {
+    calls_.actions().write_beside(std::move(recording));
+    calls_.actions().begin();
+  }
   // Each thread of all processes stops once and is looked at.
   void take_snapshot() { lookouts_.take_snapshot(); }
   // Takes all breakpoints out and sets no more; stays with the processes to their end.

@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "actions/rules.hpp"
 #include "base/recording.hpp"
+#include "numbers/watch_rule.hpp"
 #include "probes/injections/injections.hpp"
 #include "session/function_table.hpp"
 #include "session/governor.hpp"
@@ -38,9 +40,12 @@ struct SessionOptions {
   std::int64_t budget_quiet_ns = Governor::kQuiet;
   std::int64_t budget_window_ns = 1'000'000'000;
   SummedCalls summed_calls = SummedCalls::Never;
-  std::string step_begins;  // pattern of functions: their calls begin the program's steps (--step)
-  int trigger_signal = 0;   // worth a row of lifecycle, besides the usual ones (--trigger signal=); 0: none
-  bool follow = true;       // children of the first process
+  numbers::WatchRule numbers;          // --watch-numbers
+  std::vector<actions::Rule> actions;  // --actions
+  StepRule step;                       // --step, for conditions of actions
+  std::string step_begins;             // pattern of functions: their calls begin the program's steps (--step)
+  int trigger_signal = 0;              // worth a row of lifecycle, besides the usual ones (--trigger signal=); 0: none
+  bool follow = true;                  // children of the first process
   std::optional<std::regex> child_filter;   // only programs with a path that matches are watched
   std::vector<std::string> only_ranks;      // of programs with RANK in their environment, only these; empty: all
   std::size_t most_call_sites = 1'000'000;  // call sites of one program: a target decides how many there are

@@ -34,6 +34,8 @@ Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter 
       postmortems(db, failure, directory, memory, session),
       uses(db, failure),
       steps(db, failure, std::move(step), memory, detail),
+      numbers(db, failure, directory, steps),
+      actions(db, failure, directory, steps, session),
       ranges(db, failure, steps),
       idle(db, failure),
       waits(db, failure),
@@ -60,6 +62,7 @@ void Books::flush_sums() {
   errors.flush();
   overrides.flush();
   injections.flush();
+  numbers.flush();
   uses.flush();
   ranges.flush();
   idle.flush();

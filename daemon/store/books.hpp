@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 
+#include "store/action_book.hpp"
 #include "store/argument_book.hpp"
 #include "store/batch_table.hpp"
 #include "store/binding_book.hpp"
@@ -22,6 +23,7 @@
 #include "store/kernel_book.hpp"
 #include "store/launch_table.hpp"
 #include "store/memory_ledger.hpp"
+#include "store/number_book.hpp"
 #include "store/nvml_book.hpp"
 #include "store/override_book.hpp"
 #include "store/postmortem_book.hpp"
@@ -74,6 +76,8 @@ struct Books {  // the state of one recording: a field is the writer of its own 
   PostmortemBook postmortems;
   ProcessUse uses;
   StepBook steps;
+  NumberBook numbers;
+  ActionBook actions;
   RangeBook ranges;
   IdleBook idle;
   WaitBook waits;

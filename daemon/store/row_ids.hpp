@@ -38,6 +38,7 @@ using ErrorRow = RowId<struct ErrorRowTag>;                // error_
 using OverrideHitRow = RowId<struct OverrideHitRowTag>;    // override_hit_
 using InjectionRow = RowId<struct InjectionRowTag>;        // injection_
 using InjectionHitRow = RowId<struct InjectionHitRowTag>;  // injection_hit_
+using NumberRow = RowId<struct NumberRowTag>;              // number_
 using RangeRow = RowId<struct RangeRowTag>;                // range_
 using RangeNameRow = RowId<struct RangeNameRowTag>;        // range_name_
 using StepRow = RowId<struct StepRowTag>;                  // step_

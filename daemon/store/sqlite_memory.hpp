@@ -1,7 +1,7 @@
-// The memory of SQLite in fade-query and in tests. Compiling SQL over views takes and frees thousands of small blocks, most of them
-// of a few sizes. SQLite's statistics lock a mutex for each block, and malloc() joins free blocks again and again.
-// Here, each thread keeps lists of free small blocks, and only large blocks are counted, so a page is made in two
-// thirds of the time (DECISIONS 162).
+// The memory of SQLite in fade-query and in tests. Compiling SQL over views takes and frees thousands of small blocks,
+// most of them of a few sizes. SQLite's statistics lock a mutex for each block, and malloc() joins free blocks again
+// and again. Here, each thread keeps lists of free small blocks, and only large blocks are counted, so a page is made
+// in two thirds of the time (DECISIONS 162).
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "actions/rules.hpp"
 #include "base/clock.hpp"
 #include "base/glob.hpp"
 #include "base/suggest.hpp"
@@ -153,6 +154,14 @@ Result<void> check_stack_functions(const StackChoice& stacks, const std::vector<
   return {};
 }
 
+Result<std::vector<actions::Rule>> read_actions(const RecordingOptions& options,
+                                                const std::vector<probes::ProbePtr>& known, const StepRule& step) {
+  if (options.actions.empty()) return std::vector<actions::Rule>();
+  actions::Known all{known, {}, step.by != StepRule::By::None};
+  for (const std::string& text : options.probe_symbols) all.also.push_back(text.substr(text.find(':') + 1));
+  return actions::read_rules(options.actions, all);
+}
+
 }  // namespace
 
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
@@ -170,12 +179,23 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   const auto budget = parse_budget(options.budget);
   if (!budget) return tl::unexpected(budget.error());
   out.budget = *budget;
+  auto numbers = numbers::parse_watch_rule(options.numbers);
+  if (!numbers) return tl::unexpected(std::move(numbers.error()));
+  out.numbers = *numbers;
   out.summed_calls = summed_calls(options);
   if (step->by == StepRule::By::Call) out.step_begins = step->pattern;
+  out.step = *step;
+  auto actions = read_actions(options, chosen.known, *step);
+  if (!actions) return tl::unexpected(std::move(actions.error()));
+  out.actions = std::move(*actions);
+  const auto names = [](const probes::Probe& probe) {
+    return [&](const actions::Rule& rule) { return rule.names(probe); };
+  };
   for (const auto& probe : chosen.known)
     if (chosen.selection(*probe) || overrides.touches(probe->symbol) || chosen.injections.touches(*probe) ||
         needs_for_steps(*step, *probe) ||
         ((!overrides.empty() || !chosen.injections.empty()) && probe->kind == probes::Kind::SetDevice) ||
+        (out.numbers.is_on() && needs_for_numbers(*probe)) || std::ranges::any_of(out.actions, names(*probe)) ||
         (options.gpu_times && probes::hsa_call(*probe) != probes::HsaCall::None))
       (probe->is_family ? out.wishes.families : out.wishes.probes).push_back(probe);
   out.wishes.selection = chosen.selection;

@@ -34,16 +34,18 @@ struct RecordingOptions {          // one command line: a field is the value of 
   std::vector<std::string> rule_files;  // --override-file FILE
   std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
-  bool operator_shapes = false;            // --operator-shapes: of the tensors that operators of PyTorch take
   std::vector<std::string> inject_rules;   // --inject SPEC
   std::vector<std::string> replace_rules;  // --replace SPEC
   std::vector<std::string> inject_plans;   // --inject-plan FILE: rules of both kinds
   std::optional<std::int64_t> seed;        // --seed: of chance=; none: by the clock
   bool replaces_dry = false;               // --replace-dry
 
-  bool gpu_times = false;    // --gpu-times: when the GPU worked on kernels and copies
-  bool follow = true;        // children of the program
-  std::string child_filter;  // --exe REGEX: record only processes with a matching executable path; empty: all
+  std::string numbers;           // --watch-numbers: numbers to look for in the host's side of copies; empty: none
+  std::string actions;           // --actions FILE: the work to do when calls have returned
+  bool operator_shapes = false;  // --operator-shapes: of the tensors that operators of PyTorch take
+  bool gpu_times = false;        // --gpu-times: when the GPU worked on kernels and copies
+  bool follow = true;            // children of the program
+  std::string child_filter;      // --exe REGEX: record only processes with a matching executable path; empty: all
   std::vector<std::string> only_ranks;  // --only-rank: of processes that have RANK in their environment, only these
   std::string step;                     // --step WHAT: the definition of a step of the program; empty: none
   // At most one of these three: when rows of calls are stored. Empty: at all times.

@@ -8,11 +8,11 @@ import pytest
 import harness
 
 REPORTS = """
-    allocators allocs calls categories collectives convolutions copies copy-sizes cuda devices drops errors
+    actions allocators allocs calls categories collectives convolutions copies copy-sizes cuda devices drops errors
     fallbacks fft findings first-error flame flow gaps gemm gpu gpu-busy gpu-copies gpu-coverage gpu-delays gpu-idle
     gpu-memory gpu-steps gpu-work idle imports injections kernels launches leaks libraries library-apis
-    library-calls lifecycle loads memory memory-free memory-libraries modules oom operators overhead overrides
-    processes props ranges redirects schema stacks steps streams threads top tree verdict waits
+    library-calls lifecycle loads memory memory-free memory-libraries modules numbers numbers-steps oom operators
+    overhead overrides processes props ranges redirects schema stacks steps streams threads top tree verdict waits
 """.split()
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color", "FADE_PAGER": "cat"}
 

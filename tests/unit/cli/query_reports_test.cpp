@@ -87,6 +87,9 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"fft", "dnn_work.sql"},
                                                             {"loads", "loads.sql"},
                                                             {"injections", "injections.sql"},
+                                                            {"numbers", "numbers.sql"},
+                                                            {"numbers-steps", "numbers.sql"},
+                                                            {"actions", "numbers.sql"},
                                                             {"allocs", "stacks.sql"},
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "probes/catalogue.hpp"
+#include "session/number_watch.hpp"
 
 namespace fade {
 namespace {
@@ -31,6 +32,26 @@ TEST_F(TappableTest, LaunchesCopiesStreamsAndDevicesAre) {
   for (const char* symbol : {"hipLaunchKernel", "hipMemcpyAsync", "hipMemsetAsync", "hipFree", "hipStreamSynchronize",
                              "hipStreamCreate", "hipEventRecord", "hipSetDevice", "hipGetDevice", "hipGetLastError"})
     EXPECT_TRUE(can(symbol)) << symbol;
+}
+
+TEST_F(TappableTest, FunctionsThatAreLookedAtAtTheirStopsAreNot) {
+  for (const auto need : {&Needs::numbers, &Needs::step}) {
+    Needs some = needs("hipMemcpyAsync");
+    some.*need = true;
+    EXPECT_FALSE(tappable(some, probe("hipMemcpyAsync")));
+  }
+  Needs acted = needs("hipFree");
+  acted.actions.push_back(0);
+  EXPECT_FALSE(tappable(acted, probe("hipFree")));
+}
+
+TEST_F(TappableTest, NumbersNeedCopiesWaitsAndTheOrderOfStreams) {
+  for (const char* symbol :
+       {"hipMemcpyAsync", "hipMemcpyDtoH", "hipStreamSynchronize", "hipDeviceSynchronize", "hipEventRecordWithFlags",
+        "hipStreamWaitEvent", "hipStreamBeginCapture", "hipStreamCreateWithFlags"})
+    EXPECT_TRUE(needs_for_numbers(probe(symbol))) << symbol;
+  for (const char* symbol : {"hipMalloc", "hipLaunchKernel", "hipEventQuery", "hipMemset", "cuMemcpyHtoD_v2"})
+    EXPECT_FALSE(needs_for_numbers(probe(symbol))) << symbol;
 }
 
 TEST_F(TappableTest, FunctionsThatNeedMoreThanRegistersAreNot) {

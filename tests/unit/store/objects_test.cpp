@@ -266,6 +266,71 @@ TEST_F(Overrides, OfEqualContentAddUp) {
   EXPECT_EQ(totals.overrides, 6u);
 }
 
+class Numbers : public Recording {
+ protected:
+  // A copy from the GPU with some NaN.
+  static NumbersSeen seen(CallId call, std::uint64_t device, std::uint64_t nan) {
+    NumbersSeen out{.call = call, .function = 1, .thread = 1, .at = 10, .down = true, .host = 1 << 20};
+    out.device = device;
+    out.bytes = out.scanned = 64;
+    out.type = "f32";
+    out.elements = 16;
+    out.nan = nan;
+    return out;
+  }
+};
+
+TEST_F(Numbers, CopiesWithAFindHaveRowsAndAllCopiesHaveSums) {
+  open();
+  tracee->call("hipMemcpy", {0});
+  tracee->notice(seen(1, 4096, 0));
+  tracee->notice(seen(2, 4096, 3));
+  NumbersSeen told = seen(3, 8192, 0);
+  told.checksum = 0xfedcba9876543210;
+  told.least = -1.5;
+  tracee->notice(told);
+  tracee->notice(NumbersLeft{1, false, "too many bytes", 2, 100});
+  tracee->notice(NumbersLeft{1, false, "too many bytes", 1, 11});
+  finish();
+  EXPECT_THAT(rows("SELECT call_id, direction, nan, checksum_hex FROM numbers"),
+              ElementsAre("2|d2h|3|", "3|d2h|0|fedcba9876543210"));
+  EXPECT_THAT(rows("SELECT device, copies, scanned_bytes, nan, nan_copies, first_nan_id, least FROM number_stats"),
+              ElementsAre("4096|2|128|3|1|1|", "8192|1|64|0|0||-1.5"));
+  EXPECT_THAT(rows("SELECT direction, reason, copies, bytes FROM numbers_unscanned"),
+              ElementsAre("h2d|too many bytes|3|111"));
+}
+
+TEST_F(Numbers, NanOfUploadsToTheSameAddressAreKnown) {
+  open();
+  tracee->call("hipMemcpy", {0});
+  NumbersSeen up = seen(1, 4096, 2), clean = seen(2, 8192, 0);
+  up.down = clean.down = false;
+  tracee->notice(up);
+  tracee->notice(clean);
+  for (const std::uint64_t device : {4096, 8192, 12288, 16384}) tracee->notice(seen(3, device, 1));
+  up.device = 16384;  // later than it came back
+  tracee->notice(up);
+  finish();
+  EXPECT_THAT(rows("SELECT device, uploaded_nan FROM number_stats WHERE direction = 'd2h'"),
+              ElementsAre("4096|2", "8192|0", "12288|", "16384|0"));
+}
+
+class Actions : public Recording {};
+
+TEST_F(Actions, EachTimeIsARow) {
+  open();
+  tracee->notice(ActionRule{1, "on hipMalloc do stack", "rules:1"});
+  tracee->notice(ActionRule{2, "on hipFree do stop", "rules:2"});
+  tracee->call("hipMalloc", {0});
+  tracee->notice(ActionDone{1, 1, 1, 0, 0, 5, "stack", ""});
+  tracee->notice(ActionDone{1, 1, 1, 0, 0, 6, "limit", "enough"});
+  finish();
+  EXPECT_THAT(rows("SELECT rule, action, detail, name FROM actions"),
+              ElementsAre("1|stack||hipMalloc", "1|limit|enough|hipMalloc"));
+  EXPECT_THAT(rows("SELECT rule, spec, done FROM action_rules"),
+              ElementsAre("1|on hipMalloc do stack|1", "2|on hipFree do stop|0"));
+}
+
 class Notices : public Recording {};
 
 TEST_F(Notices, CommandLinesAreStoredWithoutSecrets) {
