@@ -60,9 +60,15 @@ def ask_socket(path):
     return Metrics(connection.getresponse().read().decode())
 
 
+def start(daemon, address, *options):
+    """The daemon's own socket takes connections a moment before its metrics do."""
+    daemon.start("--metrics-listen", address, *options)
+    wait_until(lambda: "metrics at" in daemon.log(), "metrics")
+
+
 def test_counts_are_those_of_the_sessions(daemon):
     port = free_port()
-    daemon.start("--metrics-listen", f"127.0.0.1:{port}")
+    start(daemon, f"127.0.0.1:{port}")
     before = ask_port(port)
     assert before.value("fade_sessions", state="recording") == 0 and before.value("fade_calls_total") == 0
     target = daemon.target()
@@ -86,7 +92,7 @@ def test_counts_are_those_of_the_sessions(daemon):
 
 
 def test_launches_failures_and_memory(daemon):
-    daemon.start("--metrics-listen", daemon.root / "m")
+    start(daemon, daemon.root / "m")
     program = subprocess.Popen(
         [daemon.build.tracees / "parts", *"alloc wait alloc launch=5 fail wait".split()],
         env=daemon.build.environment("v6"), cwd=daemon.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -110,7 +116,7 @@ def test_launches_failures_and_memory(daemon):
 
 def test_the_page_is_strict_open_metrics(daemon):
     """The parser refuses wrong types, units, samples of other families and a missing end."""
-    daemon.start("--metrics-listen", daemon.root / "m")
+    start(daemon, daemon.root / "m")
     daemon.attach(daemon.target().pid)
     told = ask_socket(daemon.root / "m")
     assert told.families["fade_calls"].type == "counter" and told.families["fade_memory_bytes"].unit == "bytes"
@@ -119,7 +125,7 @@ def test_the_page_is_strict_open_metrics(daemon):
 
 
 def test_a_unix_socket_has_the_permissions_asked_for(daemon):
-    daemon.start("--metrics-listen", daemon.root / "m", "--metrics-mode", "0660")
+    start(daemon, daemon.root / "m", "--metrics-mode", "0660")
     assert oct((daemon.root / "m").stat().st_mode)[-3:] == "660"
     daemon.process.terminate()
     daemon.process.wait(timeout=60)
@@ -128,7 +134,7 @@ def test_a_unix_socket_has_the_permissions_asked_for(daemon):
 
 def test_a_reload_keeps_the_address(daemon):
     port = free_port()
-    daemon.start("--metrics-listen", f"127.0.0.1:{port}")
+    start(daemon, f"127.0.0.1:{port}")
     session = daemon.attach(daemon.target().pid)
     daemon.ctl("reload")
 
@@ -152,7 +158,7 @@ def raw(port, request):
 
 def test_other_requests_are_refused(daemon):
     port = free_port()
-    daemon.start("--metrics-listen", f"127.0.0.1:{port}")
+    start(daemon, f"127.0.0.1:{port}")
     for request, status in [
         (b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", b"404"),
         (b"POST /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", b"405"),
@@ -167,7 +173,7 @@ def test_other_requests_are_refused(daemon):
 
 def test_many_connections_do_not_stop_the_daemon(daemon):
     port = free_port()
-    daemon.start("--metrics-listen", f"127.0.0.1:{port}")
+    start(daemon, f"127.0.0.1:{port}")
     idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
     assert daemon.json("status")["running"] == 0
     for connection in idle:
@@ -207,7 +213,7 @@ def test_without_its_port_the_daemon_goes_on(daemon):
 @pytest.mark.skipif(PROMETHEUS is None, reason="needs Debian's prometheus")
 def test_prometheus_scrapes_it(daemon, tmp_path):
     port, web = free_port(), free_port()
-    daemon.start("--metrics-listen", f"127.0.0.1:{port}")
+    start(daemon, f"127.0.0.1:{port}")
     daemon.attach(daemon.target().pid)
     config = {
         "scrape_configs": [
@@ -245,7 +251,7 @@ def test_prometheus_scrapes_it(daemon, tmp_path):
 def test_the_dashboard_asks_for_metrics_that_there_are(daemon, request):
     dashboard = json.loads((request.path.parents[2] / "systemd/grafana-dashboard.json").read_text())
     expressions = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", [])]
-    daemon.start("--metrics-listen", daemon.root / "m")
+    start(daemon, daemon.root / "m")
     daemon.attach(daemon.target().pid)
     known = set(ask_socket(daemon.root / "m").families)
     asked = {name for expression in expressions for name in re.findall(r"fade_\w+", expression)}
