@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is needed, builds fade and passes all tests: the programs as built for use, end to end; the unit tests
 # under ASan and UBSan; the queue and the store under TSan. No GPU needed. Tests against AMD's own
-# runtimes fetch them from Debian's archive. FADE_REAL=all adds the libraries above HIP (1.1 GB), FADE_REAL=off leaves
-# out all of AMD's.
+# runtimes fetch them from Debian's archive. FADE_REAL=all adds the libraries above HIP (1.1 GB) and
+# PyTorch 2; FADE_REAL=off leaves all of these out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 exec </dev/null
