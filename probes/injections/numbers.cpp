@@ -128,7 +128,9 @@ bool is_number(const Type& type) {
     case TypeClass::Double:
     case TypeClass::CString:
     case TypeClass::Dim3:
-    case TypeClass::Struct: return false;
+    case TypeClass::Struct:
+    case TypeClass::Tensor:
+    case TypeClass::Integers: return false;
   }
   return false;
 }
