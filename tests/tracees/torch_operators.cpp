@@ -19,12 +19,11 @@ const char* const kSchemas[] = {
     "aten::index.Tensor(Tensor self, Tensor?[] indices) -> Tensor",
     "_to_copy(Tensor self) -> Tensor",
     "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor",
-    "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, bool "
-    "transposed, "
-    "int[] output_padding, int groups) -> Tensor",
+    ("convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, "
+     "bool transposed, int[] output_padding, int groups) -> Tensor"),
     "cat(Tensor[] tensors, int dim=0) -> Tensor",
-    "empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
-    "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor",
+    ("empty.memory_format(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+     "bool? pin_memory=None, MemoryFormat? memory_format=None) -> Tensor"),
 };
 
 enum Operator {
