@@ -25,6 +25,9 @@ std::string injected_words(const std::vector<NamedRow>& rows) {
   add(words, "failed", row.number("failed"), "call");
   add(words, "delayed", row.number("delays"), "call");
   add(words, "replaced", row.number("replaced"), "value");
+  if (words.empty() && row.number("dry") > 0)
+    return fmt::format("fade replaced nothing (--replace-dry): {} match the rules: fade-query injections",
+                       table::human_counted(row.number("dry"), "value"));
   if (words.empty()) return "fade was asked to fail, delay or change calls, and no call matched";
   return fmt::format("fade {} on request: fade-query injections", words);
 }

@@ -89,6 +89,14 @@ Result<void> set_size(std::uint64_t& to, const Part& part) {
   return {};
 }
 
+// The list of pieces of a copy is as long as this asks for.
+Result<void> set_most(WatchRule& rule, const Part& part) {
+  constexpr std::uint64_t kLargest = std::uint64_t{64} << 30;
+  if (auto done = set_size(rule.most_bytes, part); !done) return done;
+  if (rule.most_bytes > kLargest) return wrong_value(part, "most= is at most 64G of a copy");
+  return {};
+}
+
 using Set = Result<void> (*)(WatchRule&, const Part&);
 struct Term {
   std::string_view name;
@@ -102,7 +110,7 @@ constexpr Term kTerms[] = {
     {"sample", set_sample},
     {"dtype", set_dtype},
     {"rate", [](WatchRule& r, const Part& p) { return set_size(r.bytes_per_second, p); }},
-    {"most", [](WatchRule& r, const Part& p) { return set_size(r.most_bytes, p); }},
+    {"most", set_most},
 };
 
 Result<void> set_part(WatchRule& rule, const Part& part) {

@@ -72,7 +72,9 @@ class CallFacts final : public actions::Facts {
 
  private:
   std::string caller() const {
-    return std::string(base_name(thread_.inferior->program->call_sites[call_.return_address].library));
+    const auto& sites = thread_.inferior->program->call_sites;
+    const auto site = sites.find(call_.return_address);
+    return site == sites.end() ? std::string() : std::string(base_name(site->second.library));
   }
   // A pointer to memory that is read has the value behind it.
   actions::Fact argument_named(const std::string& name) const {
@@ -204,7 +206,7 @@ std::string ActionRunner::dump(const State& state, const Hit& hit, const actions
   const RemoteAddr from{argument(*hit.entry.probe, *found, hit.call)};
   const double wanted =
       action.bytes_from.empty() ? static_cast<double>(action.bytes) : facts.of(action.bytes_from).number.value_or(0);
-  if (!from || wanted < 1) return "nothing: the address or the number of bytes is 0";
+  if (!from || !(wanted >= 1)) return "nothing: the address or the number of bytes is 0";
   const auto bytes = static_cast<std::uint64_t>(std::min(wanted, static_cast<double>(kMostDumped - dumped_)));
   if (bytes == 0) return "nothing: all files of the session have 4 GiB";
   if (!hit.thread.memory().value<std::byte>(from))

@@ -255,6 +255,7 @@ void BreakpointCapture::skip(Thread& thread, const Entry& entry, const Registers
   call.record.flags |= kInjected;
   take_result(thread, entry, *after, call);
   arguments_.read_outputs(entry, thread.memory(), call);
+  if (call.record.id != 0) actions_.at_return(thread, entry, *after, call);
   book_.complete(call);
   effects_.ended(thread, entry, {.result = after->rax, .table = {}});
 }

@@ -145,7 +145,7 @@ void CallWatch::copied(Inferior& inferior, Tid stopped) {
 void CallWatch::stop() {
   look_at_imports(true);
   engines_.stop();
-  delays_.release_all();
+  delays_.release(nullptr);
   follower_.rest();
   sink_.keeps_to(-1);
 }

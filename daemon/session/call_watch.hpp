@@ -45,6 +45,7 @@ class CallWatch {
   void set_recording(bool on);
   // Often: threads that a delay of --inject has held long enough go on.
   void look_after_delays() { delays_.look(); }
+  void end_delays(const Inferior& of) { delays_.release(&of); }
   // As Capture::copied().
   void copied(Inferior& inferior, Tid stopped);
   // Nothing is watched from now on. The caller has the engines leave each process.

@@ -20,17 +20,19 @@ class Delays {
   void hold(const Thread& thread);
   // Often: resumes the threads that were held long enough, and those that a signal is to stop or to end.
   void look();
-  void release_all();
+  // Of one process, or (null) of all: a stop of a whole process comes only when each of its threads takes it.
+  void release(const Inferior* of);
   bool empty() const { return held_.empty(); }
 
  private:
-  bool goes_on(Tid tid, std::int64_t now) const;
+  bool goes_on(Tid tid, std::int64_t now, bool looks_for_signals) const;
   void set_tick(std::int64_t now);
 
   const SessionClock& clock_;
   const Roster& roster_;
   QuickTick tick_;
   std::vector<Tid> held_;
+  std::int64_t due_ = 0, looked_ = 0;  // the next end of a delay, or the next look; the last look at signals
 };
 
 }  // namespace fade

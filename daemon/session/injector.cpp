@@ -20,7 +20,7 @@
 namespace fade {
 namespace {
 
-using Kind = probes::Effect::Kind;
+using Act = probes::Effect::Kind;
 
 constexpr std::size_t kMostLater = 64;  // calls of one thread that are changed at their return
 
@@ -32,12 +32,12 @@ std::string name_of(const probes::Probe& probe, std::int64_t result) {
 bool leaves_last_error(const probes::Probe& probe) { return probe.api == "hip" && probe.kind != probes::Kind::Error; }
 
 bool is_part_of_preset(const probes::Effect& effect) {
-  return effect.kind == Kind::Allocate || effect.kind == Kind::Release || effect.kind == Kind::Count;
+  return effect.kind == Act::Allocate || effect.kind == Act::Release || effect.kind == Act::Count;
 }
 
 bool is_at_return(const probes::Effect& effect) {
   const bool is_result = effect.replacement && effect.replacement->place.parameter == probes::ValuePlace::kResult;
-  return is_result || (effect.kind != Kind::Error && effect.kind != Kind::Delay && effect.kind != Kind::Replace);
+  return is_result || (effect.kind != Act::Error && effect.kind != Act::Delay && effect.kind != Act::Replace);
 }
 
 // The word with `size` of its bytes at `offset` replaced.
@@ -102,10 +102,10 @@ Injector::Order Injector::at_entry(Thread& thread, const Entry& entry, OpenCall&
   for (const Effect& effect : rules_.decide(asked, inferior.injections)) {
     if (is_at_return(effect)) {
       later.push_back(effect);
-    } else if (effect.kind == Kind::Delay) {
+    } else if (effect.kind == Act::Delay) {
       out.delay_ns += effect.value;
       hit(thread, entry, call, effect.rule, "delay", {}, human_duration(effect.value, false));
-    } else if (effect.kind == Kind::Error) {
+    } else if (effect.kind == Act::Error) {
       out.error = effect.value;
       fail(thread, entry, effect, call);
     } else {
@@ -125,12 +125,14 @@ void Injector::fail(Thread& thread, const Entry& entry, const Effect& effect, co
   if (leaves_last_error(*entry.probe)) thread.injected_error = {effect.rule, effect.value};
 }
 
+std::string Injector::dry_or_not(const std::string& action) const { return is_dry_ ? "dry run: " + action : action; }
+
 void Injector::replace(Thread& thread, const Entry& entry, const Effect& effect, OpenCall& call) {
   const probes::Replacement& to = *effect.replacement;
   const auto was = probes::value_at(*entry.probe, to.place, call.record, call.payload);
   if (!was) return;
   const auto& types = probes::types_of(*entry.probe);
-  hit(thread, entry, call, effect.rule, to.name, probes::shown_value(to.place.type, *was, types), to.text);
+  hit(thread, entry, call, effect.rule, dry_or_not(to.name), probes::shown_value(to.place.type, *was, types), to.text);
   if (is_dry_) return;
   const probes::Location& at = entry.probe->parameters[to.place.parameter].at;
   const std::size_t offset = to.place.part < 0 ? 0 : 4 * static_cast<std::size_t>(to.place.part);
@@ -171,16 +173,17 @@ Injector::Answer Injector::at_return(Thread& thread, const Entry& entry, const O
         continue;
       }
       const std::uint64_t was = out.result.value_or(result);
-      if (effect.kind == Kind::DelayExit) {
+      if (effect.kind == Act::DelayExit) {
         out.delay_ns += effect.value;
         hit(thread, entry, call, effect.rule, "delay_exit", {}, human_duration(effect.value, false));
         continue;
       }
-      const std::string action = effect.kind == Kind::LateError ? "late error" : "result";
-      hit(thread, entry, call, effect.rule, action, name_of(*entry.probe, static_cast<std::int64_t>(was)),
-          name_of(*entry.probe, effect.value));
-      if (effect.kind == Kind::Replace && is_dry_) continue;
-      if (effect.kind == Kind::LateError && leaves_last_error(*entry.probe))
+      const std::string action = effect.kind == Act::LateError ? "late error" : "result";
+      const bool is_replaced = effect.kind == Act::Replace;
+      hit(thread, entry, call, effect.rule, is_replaced ? dry_or_not(action) : action,
+          name_of(*entry.probe, static_cast<std::int64_t>(was)), name_of(*entry.probe, effect.value));
+      if (effect.kind == Act::Replace && is_dry_) continue;
+      if (effect.kind == Act::LateError && leaves_last_error(*entry.probe))
         thread.injected_error = {effect.rule, effect.value};
       out.result = static_cast<std::uint64_t>(effect.value);
     }
@@ -194,11 +197,11 @@ Injector::Answer Injector::at_return(Thread& thread, const Entry& entry, const O
 void Injector::follow_preset(Thread& thread, const Entry& entry, const Effect& effect, const OpenCall& call) {
   probes::HeldMemory& memory = thread.inferior->injections.memory;
   const probes::Parameter* const parameter =
-      entry.probe->with_role(effect.kind == Kind::Count ? probes::Role::Count : probes::Role::Address);
+      entry.probe->with_role(effect.kind == Act::Count ? probes::Role::Count : probes::Role::Address);
   if (!parameter) return;
   const RemoteAddr at{argument(*entry.probe, *parameter, call)};
-  if (effect.kind == Kind::Release) return memory.release(at.value);
-  if (effect.kind == Kind::Allocate) {
+  if (effect.kind == Act::Release) return memory.release(at.value);
+  if (effect.kind == Act::Allocate) {
     if (const auto address = thread.memory().value<std::uint64_t>(at))
       memory.allocate(thread.device, *address, static_cast<std::uint64_t>(effect.value));
     return;

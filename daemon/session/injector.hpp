@@ -44,6 +44,7 @@ class Injector {
  private:
   using Effect = probes::Effect;
 
+  std::string dry_or_not(const std::string& action) const;
   void replace(Thread& thread, const Entry& entry, const Effect& effect, OpenCall& call);
   void follow_preset(Thread& thread, const Entry& entry, const Effect& effect, const OpenCall& call);
   void fail(Thread& thread, const Entry& entry, const Effect& effect, const OpenCall& call);

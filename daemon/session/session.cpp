@@ -113,6 +113,7 @@ void Session::on_group(const Stop& stop) {
   Thread* const thread = roster_.thread(stop.tid);
   if (thread && !std::exchange(thread->interrupted, false)) roster_.note(*thread, "group-stop", stop.signal);
   if (thread) thread->is_in_group_stop = true;
+  if (thread) calls_.end_delays(*thread->inferior);
   Tracee(stop.tid).listen();
 }
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +47,9 @@ std::vector<std::string> environment_with(const std::vector<std::string>& more) 
   ::_exit(127);
 }
 
+// A file system may keep the grandchild in execve() for long: it then counts as started.
+constexpr int kExecPatience = 100;  // ms
+
 // The words of the child and the grandchild: the grandchild's number, then an errno if it could not be run.
 struct Said {
   pid_t pid = 0;
@@ -55,6 +59,8 @@ struct Said {
 Said read_said(int from) {
   Said out;
   const auto read = [&](auto& value) {
+    pollfd ready{.fd = from, .events = POLLIN, .revents = 0};
+    if (::poll(&ready, 1, kExecPatience) <= 0) return false;
     ssize_t got;
     do got = ::read(from, &value, sizeof value);
     while (got < 0 && errno == EINTR);

@@ -3,7 +3,7 @@
 -- sort: -asked
 -- limit: 40
 -- leave: pid batch first_ns
--- none: hipBLASLt and cuBLASLt had an algorithm for each product, or were not asked
+-- none: no product for which hipBLASLt or cuBLASLt had no algorithm is in the recording
 -- question: work
 -- topic: calls
 -- rows: of single calls

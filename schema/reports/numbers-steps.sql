@@ -10,7 +10,7 @@
 -- column: step          count  number of the step in its thread; empty: outside of steps
 -- column: step_name     text   name of the step
 -- column: direction     text   h2d (to the GPU) or d2h (to the host)
--- column: copies        count  copies
+-- column: copies        count  copies with a find or a checksum
 -- column: scanned_bytes bytes  bytes that were looked at
 -- column: checksum      text   of all these copies; empty: recorded without checksum
 -- column: nan           count  elements that are not a number

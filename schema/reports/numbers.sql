@@ -3,7 +3,7 @@
 -- sort: first_ns
 -- limit: 40
 -- leave: caller least greatest scanned_bytes first_element call_id pid
--- none: --watch-numbers found nothing in the copies that it looked at
+-- none: no copy with a NaN, an infinity or a value outside of the range is in the recording
 -- question: work
 -- topic: copies
 -- record: --watch-numbers nan,inf
@@ -14,28 +14,34 @@
 -- column: inf           count     elements that are infinite
 -- column: outside       count     finite elements outside of the range
 -- column: found_copies  count     copies with any of these
--- column: copies        count     copies of this line and buffer that were looked at
+-- column: copies        count     copies by this caller and buffer that were looked at, of all its lines
 -- column: first_ns      time      the first such copy was looked at
 -- column: first_value   text      its first such element, and the bits
 -- column: first_element count     place of that element in the buffer, from 0
 -- column: type          text      type of the elements
 -- column: guessed       yesno     the type is a guess
--- column: origin        text      of NaN: host (in the host's memory before the upload), uploaded (seen going up to the same address before), gpu (not seen there), gpu? (no such upload was looked at)
+-- column: origin        text      of the first NaN: host (in the host's memory before the upload), uploaded (seen going up to the same address before), gpu (not seen there), gpu? (no such upload was looked at)
 -- column: buffer        text      address in the GPU's memory
--- column: scanned_bytes bytes     bytes that were looked at
+-- column: scanned_bytes bytes     bytes of these copies that were looked at
 -- column: least         number    least finite element; only with range
 -- column: greatest      number    greatest finite element; only with range
 -- column: caller        text      who called
 -- column: call_id       id        the first such copy
 -- column: pid           id        process
 -- column: rank          count     of the process in a distributed job
+WITH places AS (
+  SELECT s.*, sum(copies) OVER place AS all_copies, sum(scanned_bytes) OVER place AS all_scanned FROM number_stats s
+  WINDOW place AS (PARTITION BY process_id, name, caller_id, direction, device, type, guessed)
+)
 SELECT s.direction, (SELECT u.user_line FROM user_lines u WHERE u.stack = coalesce(s.stack, n.stack)) AS user_line,
-  s.name, s.nan, s.inf, s.outside, s.found_copies, s.copies, n.at AS first_ns, n.first_value, n.first_element, s.type,
+  s.name, s.nan, s.inf, s.outside, s.found_copies, s.all_copies AS copies, n.at AS first_ns,
+  n.first_value, n.first_element, s.type,
   s.guessed, CASE WHEN s.nan = 0 THEN NULL WHEN s.direction = 'h2d' THEN 'host' WHEN s.uploaded_nan > 0 THEN 'uploaded'
-  WHEN s.uploaded_nan = 0 THEN 'gpu' ELSE 'gpu?' END AS origin, s.device_hex AS buffer, s.scanned_bytes, s.least,
+  WHEN s.uploaded_nan = 0 THEN 'gpu' ELSE 'gpu?' END AS origin,
+  s.device_hex AS buffer, s.all_scanned AS scanned_bytes, s.least,
   s.greatest, coalesce(c.symbol, c.library) AS caller, n.call_id, s.pid,
   (SELECT max(r.rank) FROM process_ranks r WHERE r.session = s.session AND r.pid = s.pid) AS rank
-FROM number_stats s
+FROM places s
 LEFT JOIN numbers n ON n.id = s.first_found_id
 LEFT JOIN callers c ON c.id = s.caller_id
 WHERE s.found_copies > 0 /*? AND s.session = :session */ /*? AND s.pid = :pid */

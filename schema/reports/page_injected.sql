@@ -6,7 +6,11 @@ SELECT count(*) AS rules, sum(failed_calls) AS failed, sum(hits) AS hits,
        (SELECT coalesce(sum(h.n), 0)
         FROM injection_hits h
         WHERE h.session = coalesce(:session, h.session)
-              AND h.action NOT IN ('delay', 'delay_exit', 'error', 'late error', 'sticky error', 'last error')) AS replaced
+              AND h.action NOT IN ('delay', 'delay_exit', 'error', 'late error', 'sticky error', 'last error')
+              AND h.action NOT LIKE 'dry run: %') AS replaced,
+       (SELECT coalesce(sum(h.n), 0)
+        FROM injection_hits h
+        WHERE h.session = coalesce(:session, h.session) AND h.action LIKE 'dry run: %') AS dry
 FROM injections
 WHERE session = coalesce(:session, session)
 HAVING count(*) > 0

@@ -106,7 +106,8 @@ def test_the_daemon_is_told_and_obeyed(attach, target, tmp_path):
     attached = daemon.event("attached")
     assert (attached["pid"], attached["database"], attached["holds"]["threads"]) == (target.pid, "x.db", 1)
     first = daemon.event("tick")
-    assert set(first) == {"event", "elapsed_ns", "calls", "errors", "dropped", "memory_bytes", "peak_bytes", "database_bytes"}
+    assert set(first) == {"event", "elapsed_ns", "calls", "errors", "dropped", "memory_bytes", "peak_bytes", "database_bytes",
+                          "launches", "gpu_busy_ns", "gpus"}
     while daemon.event("tick")["calls"] <= first["calls"]:
         pass
     daemon.order("pause")

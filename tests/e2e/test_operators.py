@@ -95,7 +95,7 @@ def test_kinds_of_threads_are_told_apart(build, tmp_path):
     linear = {row["thread"]: (row["threads"], row["n"]) for row in rows if row["name"] == "aten::linear"}
     assert linear == {"main": (1, 40), "backward": (1, 20), "worker": (3, 3)}
     times = [(row["self_ns"], row["total_ns"]) for row in rows if row["name"] == "aten::linear"]
-    assert all(0 < self_ns < total_ns for self_ns, total_ns in times)
+    assert all(0 <= self_ns <= total_ns for self_ns, total_ns in times) and any(total_ns for _, total_ns in times)
 
 
 def test_redispatch_on_request(build, tmp_path):
