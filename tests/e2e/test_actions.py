@@ -55,6 +55,13 @@ def test_conditions_choose_calls(build, tmp_path, engine):
     assert database.value("SELECT count(*) FROM lifecycle WHERE kind = 'mark'") == 6
 
 
+def test_rules_see_calls_that_fade_failed(build, tmp_path):
+    *_, database = acted(
+        build, tmp_path, "on hipMalloc if failed do mark failed", "--inject", "hipMalloc:error=2:when=2"
+    )
+    assert database.rows(DONE) == [("mark", 1)]
+
+
 def test_dump_writes_the_bytes_beside_the_recording(build, tmp_path):
     _, watched, database = acted(
         build, tmp_path, "on hipMemcpy limit 2 do dump src sizeBytes\non hipFree if failed do dump ptr 16\n"

@@ -1,4 +1,5 @@
 """--inject and --replace: skipped calls never reach the runtime, results are as HIP's, and each action is a row."""
+import os
 import signal
 import subprocess
 import time
@@ -166,6 +167,10 @@ def test_a_dry_replacement_changes_nothing(build, tmp_path):
     )
     assert database.value("SELECT sum(n) FROM injection_hits") == 3
     assert database.value("SELECT max(size) FROM allocations") == 12288 and ran.status == 0
+    verdict = subprocess.run(
+        [build.fade_query, tmp_path / "run.db", "verdict"], capture_output=True, text=True, check=True
+    )
+    assert "fade replaced nothing (--replace-dry): 3 values match the rules" in verdict.stdout
 
 
 def test_a_plan(build, tmp_path):
@@ -250,6 +255,27 @@ def test_a_detachment_does_not_wait_for_a_delay(start, attach):  # noqa: F811
     attachment.leave()
     target.calls_on(50)
     assert target.end() == ("done well\n", 0)
+
+
+def test_a_stop_of_the_process_does_not_wait_for_a_delay(build, tmp_path):
+    command = [build.fade_run, "-q", "-o", tmp_path / "run.db", "--inject", "hipMalloc:delay=1h", "-e", "mem", "--"]
+    fade = subprocess.Popen([*command, *build.command("faults slow 5")], env=build.environment("v6"), cwd=tmp_path)
+    try:
+        until((tmp_path / "run.db").exists, "the recording")
+        database = harness.Database(tmp_path / "run.db")
+        until(lambda: database.value("SELECT count(*) FROM sqlite_master WHERE name = 'injection_hits'"), "the views")
+        pid = until(lambda: database.value("SELECT max(pid) FROM injection_hits"), "the delay")
+        os.kill(pid, signal.SIGSTOP)  # its other thread takes it
+        until(
+            lambda: database.value(
+                "SELECT count(*) FROM lifecycle WHERE detail LIKE 'a delay of --inject ended early%'"
+            ),
+            "the end of the delay",
+        )
+    finally:
+        for pid in reversed(harness.descendants(fade.pid)):
+            os.kill(pid, signal.SIGKILL)
+        fade.wait(60)
 
 
 @pytest.mark.parametrize("rule", ["hipMalloc:error=2:every=2", "hipMalloc:delay=3ms", "hipMalloc:delay=1h"])
