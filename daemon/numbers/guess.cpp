@@ -84,7 +84,7 @@ class Sample {
   template <class Bits>
   std::vector<Bits> words() const {
     std::vector<Bits> out(bytes_.size() / sizeof(Bits));
-    std::memcpy(out.data(), bytes_.data(), out.size() * sizeof(Bits));
+    if (!out.empty()) std::memcpy(out.data(), bytes_.data(), out.size() * sizeof(Bits));
     return out;
   }
   std::span<const std::byte> bytes() const { return bytes_; }
