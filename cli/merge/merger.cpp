@@ -252,7 +252,8 @@ Result<void> Merger::copy(const Table& table) {
 Result<sqlite::Db> Merger::finish() {
   auto note = db_.prepare("INSERT INTO meta_ VALUES ('merged_files', ?1)");
   if (!note) return tl::unexpected(note.error());
-  note->bind(std::to_string(files_));
+  const std::string files = std::to_string(files_);  // a bound text is not copied
+  note->bind(files);
   if (auto done = note->run(); !done) return tl::unexpected(done.error());
   return std::move(db_);
 }
