@@ -19,7 +19,7 @@ class References {
   // `text`: as schema::references(), and lives as long as the object.
   explicit References(std::string_view text);
 
-  // What an integer column or a blob holds; nullopt: the text does not say.
+  // The kind of values in an integer column or a blob. nullopt: the list has no line for the column.
   std::optional<Holds> in(std::string_view table, std::string_view column) const;
   bool is_shared(std::string_view table) const { return shared_.contains(table); }    // equal rows are one row
   bool is_of_file(std::string_view table) const { return of_file_.contains(table); }  // not of a session

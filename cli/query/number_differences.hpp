@@ -1,5 +1,5 @@
-// Where the copied bytes of two runs part: copies with checksums, paired in order by process, direction, place and
-// size. Knows no recording.
+// The first copies in which two runs differ. Copies have checksums, and are paired in order by process, direction,
+// place and size. Knows no recording.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -29,7 +29,7 @@ struct Recording {
 
 // Fails with three lines: missing, no permission, a directory, empty, not SQLite, not ours, from a newer fade.
 Result<Recording> open_recording(const std::string& path);
-// What was merged in this process (several.hpp). `name`: for people.
+// A recording of a database that this process has merged (several.hpp). Messages call it `name`.
 Result<Recording> as_recording(Database database, const std::string& name);
 // Another connection to the same file, for another thread. Does not open the file by itself, which would give up the
 // locks of the first connection.

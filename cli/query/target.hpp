@@ -1,4 +1,5 @@
-// What the words on the command line name: a recording or several, then a report or command, then its own words.
+// The words of a command line: first the recordings, then a report or a command, then the words of that report or
+// command.
 #pragma once
 #include <string>
 #include <vector>

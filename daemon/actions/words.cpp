@@ -23,7 +23,7 @@ constexpr Unit kUnits[] = {{"", 1},      {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1
                            {"ns", 1},    {"us", 1e3},    {"ms", 1e6},    {"s", 1e9},     {"m", 60e9},
                            {"h", 3600e9}};
 
-// 0x10, 4096, 2.5ms. nullopt: it is none.
+// The number that a text like 0x10, 4096 or 2.5ms stands for. nullopt: the text is no number.
 std::optional<double> number_of(std::string_view text) {
   const bool is_negative = text.starts_with('-');
   if (is_negative) text.remove_prefix(1);

@@ -261,8 +261,8 @@ struct InjectionHit {
   std::string action;       // error, delay, last error ..., or the argument that was replaced
   std::string was, became;  // values as text; `was` is empty where there was none
 };
-// A look at the host's side of a copy (--watch-numbers): at the entry of a copy to the device, and at the return
-// of the call after which the bytes of a copy to the host are there.
+// A look at the host's side of a copy (--watch-numbers). A copy to the device is looked at when it is entered. A copy
+// to the host is looked at when it returns, or when a call that has waited for it returns.
 struct NumbersSeen {
   CallId call = 0;  // the copy
   CallId wait = 0;  // the call that waited for it; 0: the copy itself

@@ -73,7 +73,8 @@ double value_of_key(Dtype type, typename T::Word key) {
   return value_of(type, static_cast<std::make_unsigned_t<typename T::Word>>(bits));
 }
 
-// The least key of a finite value for which `is_enough` holds; one above the highest if there is none.
+// Keys are in the order of their values. `is_enough` holds for a finite value and for all greater ones, or for no
+// value. Gives the least key for which it holds; without such a value, one more than the greatest key.
 template <class T, class Test>
 __int128 least_key(Dtype type, Test&& is_enough) {
   __int128 low = T::kLowest, high = __int128{T::kHighest} + 1;
