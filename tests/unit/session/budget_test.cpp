@@ -100,7 +100,7 @@ TEST_F(BudgetTest, AFunctionWithBooksKeepsEachCall) {
 // The budget is more than the program can wait for a CPU, so only the calls themselves exceed it.
 TEST_F(BudgetTest, CallsWithoutCallsInsideCount) {
   options.budget = 2;
-  options.budget_prices = {10'000, 10'000, 10'000};
+  options.budget_prices = {1'000'000, 1'000'000, 1'000'000};
   const auto ran = run({"bursts", "20000", "5", "100"});
   EXPECT_THAT(ran.sink.lifecycle("budget"), Contains(StartsWith("hipMemset: only sums are recorded: ")));
 }
