@@ -23,6 +23,7 @@
 #include "cli/recording/catalogue.hpp"
 #include "cli/recording/say.hpp"
 #include "cli/table/terminal.hpp"
+#include "store/sqlite_memory.hpp"
 #include "supervisor/gpu_times.hpp"
 #include "supervisor/run.hpp"
 
@@ -91,6 +92,7 @@ int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
   own_memory::take(kFailed, ": the programs go on without fade");
   raise_ptrace_capability();
+  sqlite::use_own_memory();
   Request request;
   const auto [invocation, status] = start(program(), rows(request), argc, argv);
   if (status) return *status;

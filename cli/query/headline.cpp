@@ -92,26 +92,31 @@ Result<Headline> headline(const Context& context, Recording& recording) {
   } else {
     tell_sessions(context, recording, *run, out);
   }
+  out.rows = headline_rows(context, recording);
+  return out;
+}
+
+std::vector<HeadlineRow> headline_rows(const Context& context, Recording& recording) {
+  std::vector<HeadlineRow> out;
   for (const HeadlineSection section : headline_sections()) {
-    auto rows = section(context, recording, out.rows);
+    auto rows = section(context, recording, out);
     if (!rows) {
       log::debug("{}", rows.error().text());
       continue;
     }
-    for (HeadlineRow& row : *rows) out.rows.push_back(std::move(row));
+    for (HeadlineRow& row : *rows) out.push_back(std::move(row));
   }
   return out;
 }
 
-std::string rows_text(const Context& context, const Headline& headline, std::size_t most) {
+std::string rows_text(const Context& context, std::span<const HeadlineRow> rows, std::size_t most) {
   std::string text;
   std::size_t lines = 0;
-  for (std::size_t i = 0; i < headline.rows.size(); ++i) {
-    const auto row = lines_of(context, headline.rows[i]);
-    const bool is_last = i + 1 == headline.rows.size();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = lines_of(context, rows[i]);
+    const bool is_last = i + 1 == rows.size();
     if (lines + row.size() + (is_last ? 0 : 1) > most)
-      return text +
-             with_recording(context, fmt::format("... and {} more: fade-query summary\n", headline.rows.size() - i));
+      return text + with_recording(context, fmt::format("... and {} more: fade-query summary\n", rows.size() - i));
     text += fmt::format("{}\n", fmt::join(row, "\n"));
     lines += row.size();
   }
@@ -119,9 +124,9 @@ std::string rows_text(const Context& context, const Headline& headline, std::siz
 }
 
 // A text whose beginning has the word of its label ("out of memory: ...") stands without the label.
-std::vector<std::string> row_sentences(const Context& context, const Headline& headline) {
+std::vector<std::string> row_sentences(const Context& context, std::span<const HeadlineRow> rows) {
   std::vector<std::string> out;
-  for (const HeadlineRow& row : headline.rows) {
+  for (const HeadlineRow& row : rows) {
     const std::string label =
         names_its_label(row.text.substr(0, row.text.find(':')), row.label) ? "" : row.label + ": ";
     const std::string place = row.line.empty() ? "" : ", at " + row.line;
@@ -137,7 +142,8 @@ std::string headline_text(const Context& context, const Headline& headline) {
   for (std::string& line : head) line = painted(context, "1", line);
   for (std::string& line : wrapped(headline.ended + (headline.size.empty() ? "" : ", " + headline.size), width))
     head.push_back(std::move(line));
-  const std::string rows = rows_text(context, headline, kHeadlineLines - std::min(kHeadlineLines, head.size() + 1));
+  const std::string rows =
+      rows_text(context, headline.rows, kHeadlineLines - std::min(kHeadlineLines, head.size() + 1));
   return fmt::format("{}\n", fmt::join(head, "\n")) + (rows.empty() ? "" : "\n" + rows);
 }
 

@@ -165,6 +165,8 @@ SectionRows slow_ranges(const Context& context, Recording& recording, const Foun
 
 SectionRows failed_itself(const Context& context, Recording& recording, const Found& before) {
   if (!before.empty()) return Found{};
+  const auto failed = named_rows(context, recording, schema::page_sql("failed_status"));
+  if (!failed || failed->empty()) return failed ? Found{} : SectionRows(tl::unexpected(failed.error()));
   auto found = named_rows(context, recording, schema::page_sql("failed_itself"));
   if (!found) return tl::unexpected(found.error());
   if (found->empty()) return Found{};

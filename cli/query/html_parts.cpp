@@ -27,9 +27,7 @@ Result<NamedRow> first_row(const Source& source, std::string_view page) {
 
 Json headline_rows(const Source& source) {
   Json out = Json::array();
-  const auto top = headline(source.context, source.recording);
-  if (!top) return out;
-  for (const HeadlineRow& row : top->rows)
+  for (const HeadlineRow& row : headline_rows(source.context, source.recording))
     out.push_back({{"label", row.label},
                    {"text", shown(row.text)},
                    {"line", shown(row.line)},

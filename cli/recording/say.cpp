@@ -106,10 +106,9 @@ void fold_helpers(RunSummary& summary) {
 Trouble trouble_of(const std::string& database, ColorWish color, bool tells_verdict) {
   Trouble out;
   const auto read = [&](query::Context& context, query::Recording& recording) -> Result<void> {
-    auto top = query::headline(context, recording);
-    if (!top) return tl::unexpected(std::move(top.error()));
-    if (tells_verdict) std::erase_if(top->rows, [](const query::HeadlineRow& row) { return row.report == "verdict"; });
-    out = {query::rows_text(context, *top, kMostTroubleLines), query::row_sentences(context, *top)};
+    auto rows = query::headline_rows(context, recording);
+    if (tells_verdict) std::erase_if(rows, [](const query::HeadlineRow& row) { return row.report == "verdict"; });
+    out = {query::rows_text(context, rows, kMostTroubleLines), query::row_sentences(context, rows)};
     return {};
   };
   if (const auto done = print_page(read, STDERR_FILENO, "standard error", database, color); !done)

@@ -18,6 +18,7 @@
 #include "cli/run/options.hpp"
 #include "cli/run/supervise.hpp"
 #include "cli/table/terminal.hpp"
+#include "store/sqlite_memory.hpp"
 
 namespace fade::cli::run {
 namespace {
@@ -55,6 +56,7 @@ int hand_over(const RunOptions& options) {
 int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
   own_memory::take(kOwnFailure, ": a program that was started goes on without fade");
+  sqlite::use_own_memory();
   Request request;
   auto [invocation, status] = start(program(), rows(request), argc, argv);
   if (status) return *status;

@@ -173,12 +173,14 @@ std::int64_t memory_held() { return bytes_held.load(std::memory_order_relaxed); 
 
 void limit_memory(std::int64_t bytes) { bytes_allowed.store(bytes, std::memory_order_relaxed); }
 
-// The kernel clears each page that malloc() takes anew, so freed memory stays with the process, up to some MB.
-void use_own_memory() {
+void keep_freed_memory() {
   constexpr int kKept = 16 << 20;
   ::mallopt(M_TRIM_THRESHOLD, kKept);
   ::mallopt(M_MMAP_THRESHOLD, kKept);
   ::mallopt(M_TOP_PAD, 1 << 20);
+}
+
+void use_own_memory() {
   static sqlite3_mem_methods methods{take_block,    free_block, resize_block,
                                      size_of_block, rounded_up, [](void*) { return SQLITE_OK; },
                                      [](void*) {},  nullptr};

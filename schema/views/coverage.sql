@@ -245,15 +245,14 @@ WHERE w.rank = 3 OR EXISTS (SELECT 1 FROM function_ f WHERE f.session = p.sessio
 
 -- Answers for report sentences: is everything known of a topic, from when to when, and if not, the reason.
 CREATE VIEW watched AS
-WITH lost AS MATERIALIZED (SELECT DISTINCT session, process_id, word, start, "end", rank, why FROM narrowings),
-word AS MATERIALIZED (
+WITH word AS MATERIALIZED (
   SELECT process_id, group_concat(DISTINCT word) AS words, group_concat(why, '; ') AS why, max(rank) AS rank,
          max(rank = 1) AS sums,
          max(CASE WHEN word IN ('attach', 'delay') THEN "end" END) AS since,
          min(CASE WHEN word = 'window' THEN start END) AS until
   FROM (
     SELECT process_id, word, why, max(rank) AS rank, min(start) AS start, max("end") AS "end"
-    FROM lost
+    FROM narrowings
     WHERE process_id IS NOT NULL
     GROUP BY process_id, word, why)
   GROUP BY process_id),
@@ -345,8 +344,11 @@ LEFT JOIN refusal r ON r.process = p.id AND r.topic = t.topic
 LEFT JOIN kernel_filter f ON f.session = p.session
 LEFT JOIN saved u ON u.process_id = p.id AND u.topic = t.topic
 UNION ALL
-SELECT session, NULL, NULL, t.topic, 0, 'not', 0, min(start), NULL, group_concat(DISTINCT word), group_concat(why, '; ')
-FROM lost
+SELECT session, NULL, NULL, t.topic, 0, 'not', 0, min(start), NULL, 'unwatched', group_concat(why, '; ')
+FROM (
+  -- the rows of narrowings without a process; SQLite would compile that view again
+  SELECT DISTINCT session, ts AS start, 'process ' || value || ' was not watched: ' || detail AS why
+  FROM lifecycle_
+  WHERE kind = 'untraced' OR (kind = 'unwatched' AND process IS NULL))
 JOIN topic t
-WHERE process_id IS NULL
 GROUP BY session, t.topic;

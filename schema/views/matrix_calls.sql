@@ -167,19 +167,23 @@ LEFT JOIN transposed r ON r.id = x.right_id;
 -- What followed where hipBLASLt or cuBLASLt had no algorithm: the next product of that thread. used: its function, if
 -- it is of another library and has the same sizes.
 CREATE VIEW matrix_fallbacks AS
-WITH product AS MATERIALIZED (SELECT * FROM matrix_calls),
-nested AS MATERIALIZED (
-  SELECT DISTINCT call_id
-  FROM library_nesting
-  WHERE call_id IN (SELECT call_id FROM product) AND outer_id IN (SELECT call_id FROM product)),
+WITH nested AS MATERIALIZED (  -- products inside others
+  SELECT DISTINCT n.call_id
+  FROM library_nesting n
+  CROSS JOIN call_ o ON o.id = n.outer_id
+  WHERE o.fn IN (SELECT function_id FROM matrix_functions)),
 followed AS (
-  SELECT p.*, p.name GLOB '*blasLt*' AS light, lead(p.call_id) OVER one AS next_id
-  FROM product p
+  SELECT p.*, lead(p.call_id) OVER one AS next_id, lead(p.name) OVER one AS next_name, lead(p.failed) OVER one AS next_failed,
+         lead(p.m) OVER one AS next_m, lead(p.n) OVER one AS next_n, lead(p.k) OVER one AS next_k,
+         lead(p.batch) OVER one AS next_batch
+  FROM matrix_calls p
   WHERE p.call_id NOT IN (SELECT call_id FROM nested)
-  WINDOW one AS (PARTITION BY p.thread_id ORDER BY p.call_id))
-SELECT r.call_id, r.session, r.pid, r.function_id, r.name, coalesce(r.result_name, 'no algorithm') AS answer, r.m, r.n,
-       r.k, r.batch, r.a AS type, u.call_id AS used_id, u.name AS used
-FROM followed r
-LEFT JOIN product u ON u.call_id = r.next_id AND u.name NOT GLOB '*blasLt*' AND NOT u.failed AND u.m = r.m
-  AND u.n = r.n AND u.k = r.k AND u.batch = r.batch
-WHERE r.light AND (r.failed OR (r.asks AND r.answers = 0));
+  WINDOW one AS (PARTITION BY p.thread_id ORDER BY p.call_id)),
+asked AS (
+  SELECT *, next_name NOT GLOB '*blasLt*' AND NOT next_failed AND next_m = m AND next_n = n AND next_k = k
+         AND next_batch = batch AS is_taken
+  FROM followed
+  WHERE name GLOB '*blasLt*' AND (failed OR (asks AND answers = 0)))
+SELECT call_id, session, pid, function_id, name, coalesce(result_name, 'no algorithm') AS answer, m, n, k, batch,
+       a AS type, iif(is_taken, next_id, NULL) AS used_id, iif(is_taken, next_name, NULL) AS used
+FROM asked;

@@ -75,22 +75,22 @@ LEFT JOIN function_ g ON g.id = c.fn;
 -- bound: the ledger lacks allocations (at least), frees (at most) or both (about) that were not watched. others: the
 -- possible holders of elsewhere.
 CREATE VIEW ooms AS
-WITH doubt AS MATERIALIZED (
-  SELECT process_id,
-         CASE
-           WHEN narrowed GLOB '*attach*' OR narrowed GLOB '*delay*' THEN 'allocated before fade recorded'
-           WHEN narrowed GLOB '*events*' OR narrowed GLOB '*clude*' OR narrowed GLOB '*drops*'
-                OR narrowed GLOB '*return sites*' OR narrowed GLOB '*vanished*' OR narrowed GLOB '*refused*'
-             THEN 'allocated by calls that were not recorded' END AS more,
+WITH reason AS (
+  SELECT process_id, topic, narrowed GLOB '*attach*' OR narrowed GLOB '*delay*' AS came_late,
          narrowed GLOB '*events*' OR narrowed GLOB '*clude*' OR narrowed GLOB '*drops*'
-         OR narrowed GLOB '*return sites*' OR narrowed GLOB '*vanished*' OR narrowed GLOB '*refused*' AS calls_missing,
-         topic
+         OR narrowed GLOB '*return sites*' OR narrowed GLOB '*vanished*' OR narrowed GLOB '*refused*' AS calls_missing
   FROM watched
   WHERE NOT complete AND topic IN ('allocations', 'frees')),
-moment AS MATERIALIZED (
-  SELECT o.*, (SELECT d.more FROM doubt d WHERE d.process_id = o.process AND d.topic = 'allocations') AS more,
-         (SELECT d.calls_missing FROM doubt d WHERE d.process_id = o.process AND d.topic = 'frees') AS less
-  FROM oom_ o)
+doubt AS MATERIALIZED (  -- more: why the program may hold more than is known; less: frees may be missing
+  SELECT process_id,
+         max(CASE
+               WHEN topic <> 'allocations' THEN NULL
+               WHEN came_late THEN 'allocated before fade recorded'
+               WHEN calls_missing THEN 'allocated by calls that were not recorded' END) AS more,
+         max(CASE WHEN topic = 'frees' THEN calls_missing END) AS less
+  FROM reason
+  GROUP BY process_id),
+moment AS MATERIALIZED (SELECT o.*, d.more, d.less FROM oom_ o LEFT JOIN doubt d ON d.process_id = o.process)
 SELECT o.id, p.session, p.pid, nullif(d.ordinal, -1) AS device, iif(o.memory = 0, 'device', 'host') AS memory,
        o.ts AS start, f.name,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)),

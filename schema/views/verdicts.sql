@@ -2,9 +2,13 @@
 
 -- blocked: the first failure of a call that would have given the GPU work. ended: the first such failure after which no
 -- launch succeeded. Each step is materialized: SQLite would copy its CASEs into each place that names them, and that
--- takes longer to compile than to run.
+-- takes longer to compile than to run. Each place that names a step compiles its views again, so few places do.
 CREATE VIEW verdicts AS
-WITH u AS MATERIALIZED (SELECT * FROM gpu_use),
+WITH u AS MATERIALIZED (
+  SELECT *, max(launches > 0) OVER (PARTITION BY session) AS session_launches,
+         max(hip_library IS NOT NULL) OVER (PARTITION BY session) AS session_loads
+  FROM gpu_use),
+launched AS MATERIALIZED (SELECT process, max(last_launch) AS last FROM process_use_ GROUP BY process),
 bad AS MATERIALIZED (SELECT * FROM failures WHERE NOT normal AND name NOT GLOB 'nvml*'),
 -- which asks, and does no work
 blocked AS MATERIALIZED (
@@ -16,24 +20,32 @@ blocked AS MATERIALIZED (
 ended AS MATERIALIZED (
   SELECT b.process_id, min(b.id) AS id
   FROM bad b
-  JOIN u ON u.process_id = b.process_id
-  WHERE b.last > u.last_launch
+  JOIN launched l ON l.process = b.process_id
+  WHERE b.last > l.last
     AND (b.kind IN ('launch', 'graph', 'alloc', 'module_load', 'get_function')
          OR b.class IN ('sticky', 'binary', 'device', 'memory'))
   GROUP BY b.process_id),
+known AS (  -- of launches, and (partly) of all calls of HIP
+  SELECT process_id, max(CASE WHEN topic = 'launches' THEN complete END) AS complete,
+         max(CASE WHEN topic = 'launches' THEN level END) AS level,
+         max(CASE WHEN topic = 'launches' THEN narrowed END) AS narrowed,
+         max(CASE WHEN topic = 'launches' THEN why END) AS why,
+         max(CASE WHEN topic = 'launches' THEN until END) AS until,
+         max(CASE WHEN topic = 'hip' AND NOT complete THEN why END) AS partly
+  FROM watched
+  WHERE topic IN ('launches', 'hip')
+  GROUP BY process_id),
 w AS MATERIALIZED (
-  SELECT process_id, complete, level, narrowed, why, until,
+  SELECT process_id, complete, level, narrowed, why, until, partly,
          narrowed GLOB '*events*' OR narrowed GLOB '*include*' OR narrowed GLOB '*exclude*' AS filtered,
          narrowed GLOB '*window*' OR narrowed GLOB '*unclean*' AS cut_off,
          -- launches may be missing between those that were seen
          narrowed GLOB '*events*' OR narrowed GLOB '*clude*' OR narrowed GLOB '*drops*' OR narrowed GLOB '*vanished*'
          OR narrowed GLOB '*return sites*' OR narrowed GLOB '*refused*'
          OR (NOT complete AND narrowed GLOB '*size limit*') AS open_end
-  FROM watched
-  WHERE topic = 'launches'),
-part AS MATERIALIZED (SELECT process_id, why FROM watched WHERE topic = 'hip' AND NOT complete),
+  FROM known),
 seen AS MATERIALIZED (
-  SELECT u.*, w.filtered, w.open_end, w.narrowed, w.why AS unseen,
+  SELECT u.*, w.filtered, w.open_end, w.narrowed, w.why AS unseen, w.partly,
          coalesce(e.id, iif(u.launches = 0, coalesce(k.id, u.first_failure_id), NULL)) AS failure_id,
          iif(w.open_end, NULL, e.id) AS ended_id, k.id AS blocked_id,
          coalesce(u.exit_signal, 0) IN (4, 6, 7, 8, 11) AS crashed,
@@ -109,7 +121,7 @@ told AS MATERIALIZED (
          -- nobody forbids it but the kernel
          -- One of the processes of a program that uses the GPU elsewhere: compile workers and the like.
          verdict = 'QUERIED_ONLY' AND parent_id IS NOT NULL
-         AND EXISTS (SELECT 1 FROM u o WHERE o.session = j.session AND o.launches > 0) AS is_helper,
+         AND session_launches AS is_helper,
          EXISTS (SELECT 1
                  FROM call_stat_ x
                  JOIN thread_ t ON t.id = x.thread
@@ -117,8 +129,7 @@ told AS MATERIALIZED (
                  WHERE t.process = j.process_id AND f.api = 'hiprtc') AS compiled,
          CASE
            WHEN hip_library IS NULL
-             THEN NOT is_launcher AND NOT is_minor
-                  AND NOT EXISTS (SELECT 1 FROM u o WHERE o.session = j.session AND o.hip_library IS NOT NULL)
+             THEN NOT is_launcher AND NOT is_minor AND NOT session_loads
            ELSE NOT (is_copy AND calls = 0) END AS working
   FROM judged j)
 SELECT session, process_id, pid, command, verdict, working,
@@ -194,10 +205,7 @@ SELECT session, process_id, pid, command, verdict, working,
                                      'signal ' || exit_signal),
                          printf('; exit status %d', exit_code)),
                      '')
-              || coalesce((SELECT '; only a part of the run was recorded: ' || p.why
-                           FROM part p
-                           WHERE p.process_id = told.process_id),
-                          ''),
+              || coalesce('; only a part of the run was recorded: ' || partly, ''),
               3) AS evidence,
        CASE
          WHEN verdict = 'USED' OR is_launcher OR is_helper OR NOT working THEN NULL
