@@ -72,7 +72,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
   const Shown help = Shown::Help, all = Shown::HelpAll;
   const Completes file = Completes::File, none = Completes::Nothing;
   return {
-      {kOutput, "-o,--output", "FILE", "database to write; %e %p %h %t %n %q{VAR} are replaced [fade-%e-%p.db]",
+      {kOutput, "-o,--output", "FILE", "database to write; %e %p %h %r %t %n %q{VAR} are replaced [fade-%e-%p.db]",
        Text{&o.output}, help, file},
       {kOutput, "--force", "", "replace FILE if it exists", Flag{&r.force}, help},
       {kOutput, "--append", "", "add this run to FILE if it exists", Flag{&r.append}, help},

@@ -297,12 +297,15 @@ Result<Json> Service::watch_add(const Call& call) {
   if (auto words = worker_words(rule->options); !words) return tl::unexpected(std::move(words.error()));
   if (!call.peer.is_root() && rule->uid && *rule->uid != call.peer.uid)
     return fail("only root may watch other users' programs", {}, {}, EPERM);
+  rule->owner = call.peer.uid;
+  rule->owner_group = call.peer.gid;
+  const auto same = [&rule](const WatchRule& other) { return is_same_wish(*rule, other); };
+  if (const auto found = std::ranges::find_if(watcher_.rules, same); found != watcher_.rules.end())
+    return to_json(*found);
   const auto mine = std::ranges::count(watcher_.rules, call.peer.uid, &WatchRule::owner);
   if (static_cast<std::size_t>(mine) >= options_.rules_per_user)
     return fail("too many watches", fmt::format("you have {}", mine), "fadectl watch rm ID", EAGAIN);
   rule->id = next_rule_++;
-  rule->owner = call.peer.uid;
-  rule->owner_group = call.peer.gid;
   watcher_.rules.push_back(std::move(*rule));
   save_rules();
   if (watcher_.rules.size() == 1) schedule_look();

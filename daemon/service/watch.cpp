@@ -90,6 +90,13 @@ Result<WatchRule> rule_from(const ipc::Json& json) {
   return rule;
 }
 
+bool is_same_wish(const WatchRule& one, const WatchRule& other) {
+  WatchRule renumbered = other;
+  renumbered.id = one.id;
+  renumbered.owner_group = one.owner_group;
+  return to_json(one) == to_json(renumbered);
+}
+
 bool Watcher::wanted_user(uid_t uid) const {
   return std::ranges::any_of(
       rules, [&](const WatchRule& rule) { return rule.uid ? *rule.uid == uid : rule.owner == 0 || rule.owner == uid; });

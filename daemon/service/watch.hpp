@@ -27,6 +27,8 @@ struct WatchRule {
 };
 ipc::Json to_json(const WatchRule& rule);
 Result<WatchRule> rule_from(const ipc::Json& json);
+// True if both are of one user and say the same. Each program is attached to once, so the second rule would do nothing.
+bool is_same_wish(const WatchRule& one, const WatchRule& other);
 
 struct Match {
   Pid pid = 0;

@@ -28,14 +28,10 @@ std::array<std::uint64_t, 2> words_of_parameter(const Parameter& parameter, cons
   return out;
 }
 
-// The tensor of which a handle, at::Tensor, has the address.
-Tensor tensor_of(RemoteAddr object, const TensorLayout& layout, const Memory& memory) {
-  std::array<std::byte, TensorLayout::kMostRead> bytes;
-  const auto wanted = std::span(bytes).first(std::min(layout.end(), bytes.size()));
+// The tensor in these bytes of an object. An object that could not be read has none.
+Tensor tensor_in(std::span<const std::byte> bytes, const TensorLayout& layout, const Memory& memory) {
   std::uint64_t outside = 0;
-  Tensor out = probes::Tensor{.state = Tensor::State::Unreadable};
-  if (!memory.read_exactly(object, wanted)) return out;
-  out = read_tensor(wanted, layout, outside);
+  Tensor out = read_tensor(bytes, layout, outside);
   if (outside == 0 || out.state != Tensor::State::Known) return out;
   std::uint64_t elsewhere = 0;
   std::memcpy(&elsewhere, bytes.data() + layout.sizes + 8, sizeof elsewhere);
@@ -44,6 +40,18 @@ Tensor tensor_of(RemoteAddr object, const TensorLayout& layout, const Memory& me
     return {.state = Tensor::State::Unreadable};
   return out;
 }
+
+// A single piece is cheaper to read by the file of the memory.
+void read_together(std::span<ProcessMemory::Piece> pieces, const ProcessMemory& memory) {
+  while (pieces.size() > 1) {
+    const auto some = pieces.first(std::min(pieces.size(), ProcessMemory::kMostPieces));
+    memory.read_all(some);
+    pieces = pieces.subspan(some.size());
+  }
+  if (!pieces.empty()) pieces.front().got = memory.read(pieces.front().from, pieces.front().into);
+}
+
+bool is_whole(const ProcessMemory::Piece& piece) { return piece.got == piece.into.size(); }
 
 // Where the handles of a parameter are. n 0: it has none.
 struct Handles {
@@ -100,13 +108,18 @@ void TensorReader::note(ProcessId process, std::string detail) {
   sink_.notice(Lifecycle{clock_.now(), process, 0, "note", 0, std::move(detail)});
 }
 
-void TensorReader::read(const Entry& entry, ProcessId process, const Memory& memory, OpenCall& call) {
+void TensorReader::read(const Entry& entry, ProcessId process, const ProcessMemory& memory, OpenCall& call) {
   Library& library = libraries_[entry.library];
+  const auto takes_integers = [&](std::uint8_t index) {
+    return entry.probe->parameters[index].pointee.cls == probes::TypeClass::Integers;
+  };
+  arguments_.clear();
+  if (library.layout) read_tensors(entry, *library.layout, memory, call);
   bool is_unread = false;
+  std::size_t next = 0;
   for (const std::uint8_t index : entry.needs.of_operator) {
-    if (entry.probe->parameters[index].pointee.cls == probes::TypeClass::Integers)
-      read_integers(entry, index, memory, call);
-    else if (library.layout) read_tensors(entry, index, *library.layout, memory, call);
+    if (takes_integers(index)) read_integers(entry, index, memory, call);
+    else if (library.layout) append_tensors(arguments_[next++], entry, *library.layout, memory, call);
     else is_unread = true;
   }
   if (is_unread && library.unread++ == 0)
@@ -125,21 +138,54 @@ void TensorReader::read_integers(const Entry& entry, std::uint8_t index, const M
                is_read ? std::span<const std::byte>(bytes) : std::span<const std::byte>());
 }
 
-void TensorReader::read_tensors(const Entry& entry, std::uint8_t index, const TensorLayout& layout,
-                                const Memory& memory, OpenCall& call) {
-  const Parameter& parameter = entry.probe->parameters[index];
-  const Handles handles = handles_of(parameter, call, memory);
-  const std::uint64_t n = std::min<std::uint64_t>(handles.n, probes::kMostTensors);
-  std::array<std::uint64_t, probes::kMostTensors> objects;
-  const bool is_read =
-      handles.is_readable && memory.read_exactly(handles.at, std::as_writable_bytes(std::span(objects).first(n)));
+// Fills arguments_, objects_ and object_bytes_.
+void TensorReader::read_tensors(const Entry& entry, const TensorLayout& layout, const ProcessMemory& memory,
+                                const OpenCall& call) {
+  read_handles(entry, memory, call);
+  const std::size_t size = std::min(layout.end(), TensorLayout::kMostRead);
+  object_bytes_.resize(objects_.size() * size);
+  pieces_.clear();
+  for (std::size_t i = 0; i < objects_.size(); ++i)
+    pieces_.push_back({{objects_[i]}, std::span(object_bytes_).subspan(i * size, size)});
+  read_together(pieces_, memory);
+}
+
+// Fills arguments_ and objects_.
+void TensorReader::read_handles(const Entry& entry, const ProcessMemory& memory, const OpenCall& call) {
+  objects_.clear();
+  for (const std::uint8_t index : entry.needs.of_operator) {
+    const Parameter& parameter = entry.probe->parameters[index];
+    if (parameter.pointee.cls == probes::TypeClass::Integers) continue;
+    const Handles handles = handles_of(parameter, call, memory);
+    const std::size_t n = handles.is_readable ? std::min<std::uint64_t>(handles.n, probes::kMostTensors) : 0;
+    arguments_.push_back({index, handles.at, handles.n, objects_.size(), n, handles.is_readable});
+    objects_.resize(objects_.size() + n);
+  }
+  pieces_.clear();
+  for (const Argument& one : arguments_)
+    if (one.n > 0)
+      pieces_.push_back({one.handles, std::as_writable_bytes(std::span(objects_).subspan(one.first, one.n))});
+  read_together(pieces_, memory);
+  std::size_t next = 0;
+  for (Argument& one : arguments_)
+    if (one.n > 0) one.is_readable = is_whole(pieces_[next++]);
+}
+
+// pieces_ are those of the objects.
+void TensorReader::append_tensors(const Argument& argument, const Entry& entry, const TensorLayout& layout,
+                                  const Memory& memory, OpenCall& call) {
   buffer_.clear();
-  for (std::uint64_t i = 0; is_read && i < n; ++i)
-    probes::append_tensor(buffer_, tensor_of({objects[i]}, layout, memory));
-  if (n == 0 && !probes::is_list(parameter.pointee.name))
+  for (std::size_t i = argument.first; argument.is_readable && i < argument.first + argument.n; ++i)
+    probes::append_tensor(buffer_, is_whole(pieces_[i]) ? tensor_in(pieces_[i].into, layout, memory)
+                                                        : Tensor{.state = Tensor::State::Unreadable});
+  if (argument.told == 0 && !probes::is_list(entry.probe->parameters[argument.index].pointee.name))
     probes::append_tensor(buffer_, {.state = Tensor::State::None});
   append_piece(call.payload,
-               {.kind = PieceKind::In, .param = index, .cut = n < handles.n, .unreadable = !is_read && n > 0}, buffer_);
+               {.kind = PieceKind::In,
+                .param = argument.index,
+                .cut = std::min<std::uint64_t>(argument.told, probes::kMostTensors) < argument.told,
+                .unreadable = !argument.is_readable && argument.told > 0},
+               buffer_);
 }
 
 void TensorReader::learn(const Entry& entry, ProcessId process, const Memory& memory, const OpenCall& call) {

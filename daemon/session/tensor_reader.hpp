@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/remote.hpp"
 #include "probe/open_calls.hpp"
+#include "ptrace/process_memory.hpp"
 #include "session/function_table.hpp"
 #include "session/tensor_layout.hpp"
 
@@ -21,7 +22,8 @@ class TensorReader {
   TensorReader(EventSink& sink, const SessionClock& clock) : sink_(sink), clock_(clock) {}
 
   // At the entry: appends a piece for each such argument. Tensors have none until their layout is known.
-  void read(const Entry& entry, ProcessId process, const Memory& memory, OpenCall& call);
+  // The tensors of a call are read together: first the handles of all of them, then the objects.
+  void read(const Entry& entry, ProcessId process, const ProcessMemory& memory, OpenCall& call);
   // At the return of a call that makes a tensor.
   void learn(const Entry& entry, ProcessId process, const Memory& memory, const OpenCall& call);
 
@@ -30,16 +32,30 @@ class TensorReader {
     std::optional<TensorLayout> layout;
     std::uint64_t unread = 0;  // calls before the layout was known
   };
-  using Tensors = std::vector<std::byte>;
+  // A parameter that leads to tensors, while it is read.
+  struct Argument {
+    std::uint8_t index = 0;
+    RemoteAddr handles;
+    std::uint64_t told = 0;        // the number of tensors that it says it has
+    std::size_t first = 0, n = 0;  // in objects_
+    bool is_readable = true;
+  };
 
   void read_integers(const Entry& entry, std::uint8_t index, const Memory& memory, OpenCall& call);
-  void read_tensors(const Entry& entry, std::uint8_t index, const TensorLayout& layout, const Memory& memory,
-                    OpenCall& call);
+  void read_tensors(const Entry& entry, const TensorLayout& layout, const ProcessMemory& memory, const OpenCall& call);
+  void read_handles(const Entry& entry, const ProcessMemory& memory, const OpenCall& call);
+  void append_tensors(const Argument& argument, const Entry& entry, const TensorLayout& layout, const Memory& memory,
+                      OpenCall& call);
   void note(ProcessId process, std::string detail);
 
   EventSink& sink_;
   const SessionClock& clock_;
   std::map<std::string, Library> libraries_;  // by path
+  // Of one call; members, because their memory is used again.
+  std::vector<Argument> arguments_;
+  std::vector<std::uint64_t> objects_;   // addresses
+  std::vector<std::byte> object_bytes_;  // layout.end() of each
+  std::vector<ProcessMemory::Piece> pieces_;
   std::vector<std::byte> buffer_;
 };
 

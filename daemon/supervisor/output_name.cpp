@@ -1,11 +1,15 @@
 #include "supervisor/output_name.hpp"
 
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 
 #include "base/glob.hpp"
+#include "base/pid.hpp"
+#include "base/rank.hpp"
+#include "session/process_facts.hpp"
 
 namespace fade {
 namespace {
@@ -61,11 +65,20 @@ class Expansion {
       case 'e': return plain(base_name(facts_.program));
       case 'p': return std::to_string(facts_.pid);
       case 'h': return plain(facts_.host);
+      case 'r': return rank();
       case 't': return moment(facts_.now);
       case 'n': return std::string(kNumber);
       case 'q': return variable();
       default: return refuse("unknown '%" + std::string(c == '\0' ? "" : std::string(1, c)) + "'");
     }
+  }
+
+  Result<std::string> rank() {
+    std::string rank = facts_.rank();
+    if (rank.empty())
+      return refuse("the program has no rank: none of " + fmt::format("{}", fmt::join(kRankVariables, ", ")) +
+                    " is set");
+    return rank;
   }
 
   Result<std::string> variable() {
@@ -89,8 +102,9 @@ class Expansion {
   }
 
   tl::unexpected<Error> refuse(std::string cause) const {
-    return fail("cannot make a file name from '" + std::string(pattern_) + "'", std::move(cause),
-                "use %e program, %p pid, %h host, %t time, %n number, %q{NAME} environment, %% for a percent sign");
+    return fail(
+        "cannot make a file name from '" + std::string(pattern_) + "'", std::move(cause),
+        "use %e program, %p pid, %h host, %r rank, %t time, %n number, %q{NAME} environment, %% for a percent sign");
   }
 
   const std::string_view pattern_;
@@ -112,6 +126,7 @@ OutputNameFacts output_name_facts(std::string program, int pid) {
             const char* value = std::getenv(name.c_str());
             return value == nullptr ? std::nullopt : std::optional<std::string>(value);
           },
+          [pid] { return rank_of(read_process_facts(Pid::of(pid)).environment); },
           [](const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }};
 }
 
@@ -132,6 +147,7 @@ Result<std::string> free_default_name(const OutputNameFacts& facts) {
 Result<void> check_output_name(std::string_view pattern) {
   OutputNameFacts facts = output_name_facts("program", 1);
   facts.exists = [](const std::string&) { return false; };
+  facts.rank = [] { return "0"; };
   auto name = expand_output_name(pattern, facts);
   if (!name) return tl::unexpected(std::move(name.error()));
   return {};

@@ -1,5 +1,6 @@
-// The name of a database from its pattern: %e program, %p pid, %h host, %t time, %n the first free number, %q{NAME} an
-// environment variable, %% a percent sign. Texts that come from outside cannot leave the directory the pattern names.
+// The name of a database from its pattern: %e program, %p pid, %h host, %r rank, %t time, %n the first free number,
+// %q{NAME} an environment variable, %% a percent sign. Texts that come from outside cannot leave the directory the
+// pattern names.
 #pragma once
 #include <cstdint>
 #include <ctime>
@@ -20,6 +21,7 @@ struct OutputNameFacts {
   std::string host;
   std::time_t now = 0;
   std::function<std::optional<std::string>(const std::string& name)> environment;
+  std::function<std::string()> rank;  // of the process in a distributed job; empty without one
   std::function<bool(const std::string& path)> exists;
 };
 

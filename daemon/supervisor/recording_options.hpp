@@ -13,7 +13,7 @@ namespace fade {
 struct RecordingOptions {          // one command line: a field is the value of one option
   std::vector<std::string> typed;  // the options as the user typed them, for the recording to tell
 
-  std::string output;  // template with %p %h %t %n %e %q{ENV}; empty: fade-%e-%p.db
+  std::string output;  // template with %p %h %r %t %n %e %q{ENV}; empty: fade-%e-%p.db
   OpenMode open_mode = OpenMode::Create;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   OnFull on_full = OnFull::Stats;

@@ -2,7 +2,7 @@
 INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('process_ranks', '', '', '',
  'Processes of a distributed job: the rank that torchrun, mpirun or srun put into their environment. Other processes '
- || 'have no row'),
+ || 'have no row, and neither has a launcher that another one started (srun torchrun)'),
 ('process_ranks', 'process_id', 'integer', '', 'processes.id'),
 ('process_ranks', 'session', 'integer', '', 'sessions.id'),
 ('process_ranks', 'pid', 'integer', '', 'process id of the operating system'),

@@ -1,6 +1,8 @@
 -- The job: its ranks in this recording, where they come from, and whether collective operations can be compared.
 SELECT count(DISTINCT rank) AS here, max(world_size) AS world, group_concat(DISTINCT source) AS sources,
-       group_concat(DISTINCT host) AS hosts, count(DISTINCT group_rank) AS groups,
+       (SELECT group_concat(h.host) FROM (SELECT DISTINCT r.host FROM process_ranks r
+                                          WHERE r.session = coalesce(:session, r.session) ORDER BY r.host) h) AS hosts,
+       count(DISTINCT group_rank) AS groups,
        (SELECT count(DISTINCT j.job) FROM jobs j JOIN process_ranks r ON r.session = j.session
         WHERE j.session = coalesce(:session, j.session)) AS jobs,
        (SELECT count(DISTINCT j.machine) FROM jobs j JOIN process_ranks r ON r.session = j.session

@@ -2,7 +2,8 @@
 
 -- The rank of a process in a distributed job, by its environment. The names and their order are the same as in
 -- daemon/base/rank.hpp; a value that is not a number does not count. Children of a rank have its environment and so its
--- rank.
+-- rank. A launcher below another one (srun torchrun) has a rank of the outer one, and is no rank of the job: in a session
+-- only the launcher nearest to the programs counts.
 CREATE VIEW process_ranks AS
 WITH variable(what, place, name) AS (
   VALUES
@@ -22,14 +23,23 @@ said AS (
   SELECT id, session, pid, what, place, name, CAST(substr(rest, 1, instr(rest, '"') - 1) AS INTEGER) AS value
   FROM found
   WHERE instr(rest, '"') BETWEEN 2 AND 10 AND substr(rest, 1, instr(rest, '"') - 1) NOT GLOB '*[^0-9]*'),
-first AS (SELECT id, session, pid, what, name, value, min(place) FROM said GROUP BY id, what)
-SELECT id AS process_id, session, pid, max(iif(what = 'rank', value, NULL)) AS rank,
-       max(iif(what = 'local', value, NULL)) AS local_rank, max(iif(what = 'world', value, NULL)) AS world_size,
-       max(iif(what = 'rank', name, NULL)) AS source, max(iif(what = 'group', value, NULL)) AS group_rank,
-       (SELECT s.host FROM session_ s WHERE s.id = first.session) AS host
-FROM first
-GROUP BY id
-HAVING max(what = 'rank');
+first AS (SELECT id, session, pid, what, name, value, min(place) AS place FROM said GROUP BY id, what),
+process AS (
+  SELECT id AS process_id, session, pid, max(iif(what = 'rank', value, NULL)) AS rank,
+         max(iif(what = 'local', value, NULL)) AS local_rank, max(iif(what = 'world', value, NULL)) AS world_size,
+         max(iif(what = 'rank', name, NULL)) AS source, max(iif(what = 'group', value, NULL)) AS group_rank,
+         max(iif(what = 'rank', place, NULL)) AS place
+  FROM first
+  GROUP BY id
+  HAVING max(what = 'rank'))
+SELECT process_id, session, pid, rank, local_rank, world_size, source, group_rank,
+       (SELECT s.host FROM session_ s WHERE s.id = process.session) AS host
+FROM process
+WHERE place = 1  -- no launcher is nearer
+   OR NOT EXISTS (SELECT 1
+                  FROM variable v
+                  JOIN process_ p ON p.session = process.session AND p.env GLOB '*"' || v.name || '":"[0-9]*'
+                  WHERE v.what = 'rank' AND v.place < process.place);
 
 -- The distributed job that a session is a part of: sessions of machines and ranks that were recorded into files of
 -- their own and merged. Such sessions overlap in time, tell the same size, and have no rank in common. Other sessions

@@ -3,6 +3,7 @@
 The programs make the calls they are told to make, so a recording must hold exactly those.
 """
 import contextlib
+import json
 import os
 import pathlib
 import shutil
@@ -13,6 +14,7 @@ import time
 import uuid
 
 import pytest
+import yaml
 
 import containers
 from containers import (DEFAULT_CAPABILITIES, PATIENCE, WITH_PTRACE, Served, container_command, environment, exec_command,
@@ -426,3 +428,61 @@ def test_nothing_leads_out_of_a_rootless_container(serve, app, app_with_fade):
     done = run(container_command(app_with_fade, [*ROOTLESS, "fade-attach", "--check", served.pid], pid_of="host"))
     assert done.returncode == 3 and "a user namespace that is not below ours" in " ".join(done.stdout.split())
     assert served.tracer() == 0
+
+
+# ---------------------------------------------------------------- a node agent
+@pytest.fixture
+def pod_cgroup():
+    """A control group with a name as the kubelet gives; it may be in any hierarchy."""
+    for hierarchy in ("", "pids", "systemd", "freezer"):
+        folder = pathlib.Path("/sys/fs/cgroup", hierarchy)
+        if (folder / "cgroup.procs").exists():
+            with contextlib.suppress(OSError):
+                group = folder / f"kubepods-burstable-pod{uuid.uuid4().hex}.slice"
+                group.mkdir()
+                break
+    else:
+        pytest.skip("no control group can be made here")
+    yield group
+    for pid in (group / "cgroup.procs").read_text().split():
+        (group.parent / "cgroup.procs").write_text(pid)
+    group.rmdir()
+
+
+def test_the_daemonset_records_the_programs_of_pods(serve, app, image, tmp_path, pod_cgroup):
+    """docker/kubernetes-daemonset.yaml: its command, its hook after the start and its rights, in the image."""
+    manifest = yaml.safe_load((containers.SOURCE / "docker/kubernetes-daemonset.yaml").read_text())
+    spec = manifest["spec"]["template"]["spec"]
+    (container,) = spec["containers"]
+    assert spec["hostPID"] and container["securityContext"] == {"runAsUser": 0, "capabilities": {"add": ["SYS_PTRACE"]}}
+    assert [mount["mountPath"] for mount in container["volumeMounts"]] == ["/run/fade", "/var/lib/fade"]
+    places = [tmp_path / "socket", tmp_path / "recordings"]
+    for place in places:
+        place.mkdir(0o755)
+    before, outside = serve(app, user=12345), serve(app, user=12345)
+    (pod_cgroup / "cgroup.procs").write_text(str(before.pid))
+    volumes = zip(places, ["/run/fade", "/var/lib/fade"])
+    command = container_command(image, container["command"], pid_of="host", capabilities=WITH_PTRACE, volumes=volumes)
+    log = tmp_path / "log"
+    with open(log, "w") as to:
+        agent = subprocess.Popen([str(word) for word in command], env=environment(), stdin=subprocess.DEVNULL, stderr=to)
+    try:
+        until(lambda: "listening" in log.read_text() or agent.poll() is not None)
+        assert agent.poll() is None, log.read_text()
+        enter = lambda words: run(exec_command(agent.pid, words, capabilities=WITH_PTRACE))
+        hook = container["lifecycle"]["postStart"]["exec"]["command"]
+        for done in (enter(hook), enter(hook)):  # a second start of the agent asks again
+            assert (done.returncode, done.stdout) == (0, "1\n"), done.stderr
+        listed = lambda: json.loads(enter(["fadectl", "list", "--json"]).stdout)
+        until(lambda: [one["state"] for one in listed()] == ["recording"])
+        before.make(20)
+        outside.make(2)
+        assert outside.tracer() == 0
+        assert enter(["fadectl", "stop", "--all"]).returncode == 0
+        until(lambda: before.tracer() == 0)
+    finally:
+        agent.terminate()
+        agent.wait(PATIENCE)
+    (recording,) = places[1].rglob("*.db")
+    assert Database(recording).value("SELECT sum(calls) FROM call_stats WHERE name = 'hipMalloc'") == 20
+    assert before.end() == (0, "") and outside.end() == (0, "")

@@ -76,8 +76,8 @@ def same(step, output):
 
 
 def seen(line):
-    """What is left of a line that returned to its beginning."""
-    return line.rstrip("\r").split("\r")[-1]
+    """What is left of a line that returned to its beginning, and perhaps was cleared: a line of progress."""
+    return line.rstrip("\r").split("\r")[-1].removeprefix("\x1b[K")
 
 
 class Desk:

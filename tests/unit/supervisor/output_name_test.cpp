@@ -18,6 +18,7 @@ OutputNameFacts facts() {
             if (name == "JOB") return "a/../b";
             return std::nullopt;
           },
+          [] { return "3"; },
           [](const std::string&) { return false; }};
 }
 
@@ -30,6 +31,7 @@ TEST(OutputName, DefaultIsProgramAndPid) { EXPECT_EQ(expand(""), "fade-python3-4
 
 TEST(OutputName, ExpandsEveryPlaceholder) {
   EXPECT_EQ(expand("/data/%h/%e.%p.db"), "/data/node7/python3.4242.db");
+  EXPECT_EQ(expand("run-%h-%r.db"), "run-node7-3.db");
   EXPECT_EQ(expand("100%%.db"), "100%.db");
   EXPECT_THAT(expand("%t.db"), ::testing::MatchesRegex("[0-9]{8}-[0-9]{6}\\.db"));
 }
@@ -74,8 +76,16 @@ TEST(OutputName, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(expand("%q{NOT_SET}"), HasSubstr("NOT_SET is not set"));
 }
 
+TEST(OutputName, AProgramWithoutARankHasNoNameWithOne) {
+  OutputNameFacts alone = facts();
+  alone.rank = [] { return ""; };
+  const auto name = expand_output_name("run-%r.db", alone);
+  ASSERT_FALSE(name.has_value());
+  EXPECT_THAT(name.error().cause, HasSubstr("no rank: none of RANK, OMPI_COMM_WORLD_RANK"));
+}
+
 TEST(OutputName, CanBeCheckedBeforeThereIsAPid) {
-  EXPECT_TRUE(check_output_name("%e-%p-%n.db").has_value());
+  EXPECT_TRUE(check_output_name("%e-%p-%r-%n.db").has_value());
   EXPECT_FALSE(check_output_name("%k").has_value());
 }
 
