@@ -104,6 +104,10 @@ std::vector<Option> rows(Request& r) {
   auto shared = recording::rows(
       r, r.options, {.summary = "print a summary on stderr at the end [on]", .duration = "detach after TIME"});
   rows.insert(first_of_recording, std::move_iterator(shared.begin()), std::move_iterator(shared.end()));
+  const auto behind_corrections =
+      std::ranges::find(rows.rbegin(), rows.rend(), recording::kCorrect, &Option::group).base();
+  auto cached = recording::cached_rows(r.options);
+  rows.insert(behind_corrections, std::move_iterator(cached.begin()), std::move_iterator(cached.end()));
   return rows;
 }
 

@@ -81,6 +81,7 @@ std::vector<Option> rows(Settings& s) {
   };
   for (Option& row : recording::rows(s.unused, s.recording, {.summary = "", .duration = "detach after TIME"}))
     if (std::ranges::find(kShared, key(row)) != kShared.end()) rows.push_back(std::move(row));
+  for (Option& row : recording::cached_rows(s.recording)) rows.push_back(std::move(row));
   return rows;
 }
 

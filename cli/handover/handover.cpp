@@ -36,6 +36,8 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   put(json, "kernel_include", o.kernel_include);
   put(json, "kernel_exclude", o.kernel_exclude);
   put(json, "set", o.set_rules);
+  if (o.find_cached) json["find_cached"] = true;
+  if (o.set_cached) json["set_cached"] = true;
   put(json, "inject", o.inject_rules);
   put(json, "replace", o.replace_rules);
   if (o.replaces_dry) json["replace_dry"] = true;

@@ -381,6 +381,34 @@ Result<void> overrides_section(SummaryPage& page) {
   return {};
 }
 
+std::string cached_words(const NamedRow& row) {
+  const std::string device = row.has("device") ? "device " + row.text("device") : row.text("name");
+  std::string out = fmt::format("process {} holds {} of the properties of {}", row.text("pid"),
+                                table::human_counted(row.number("copies"), "copy", "copies"), device);
+  if (row.number("changed") > 0) {
+    out += fmt::format("; fade changed {}", row.number("changed"));
+    if (row.number("put_back") > 0) out += fmt::format(" and put {} back", row.number("put_back"));
+  }
+  if (row.number("changed") == 0 && row.number("kept") > 0)
+    out += row.number("kept") == row.number("copies") ? " that --set does not reach"
+                                                      : fmt::format(", --set does not reach {}", row.number("kept"));
+  return out;
+}
+
+Result<void> cached_section(SummaryPage& page) {
+  const auto rows = page.rows("cached");
+  if (!rows || rows->empty()) return rows ? Result<void>{} : tl::unexpected(rows.error());
+  page.heading("Device properties in the program's memory");
+  for (const NamedRow& row : *rows) page.line(cached_words(row));
+  for (const NamedRow& row : *rows)
+    if (row.number("left_changed") > 0)
+      page.line(
+          page.alarming(fmt::format("process {}: {} not put back", row.text("pid"),
+                                    table::human_counted(row.number("left_changed"), "copy was", "copies were"))));
+  page.line("which fields, and why some stayed as they were: " + page.command("cached"));
+  return {};
+}
+
 Result<void> injections_section(SummaryPage& page) {
   auto rules = injections_applied(page.recording(), page.session());
   auto all = page.rows("injected");
@@ -410,10 +438,10 @@ Result<void> next_section(SummaryPage& page) {
 }
 
 using Section = Result<void> (*)(SummaryPage&);
-constexpr Section kSections[] = {run_section,      verdict_section,    processes_section, devices_section,
-                                 findings_section, time_section,       work_section,      memory_section,
-                                 errors_section,   postmortem_section, overrides_section, injections_section,
-                                 actions_section,  trust_section,      next_section};
+constexpr Section kSections[] = {run_section,        verdict_section,    processes_section, devices_section,
+                                 findings_section,   time_section,       work_section,      memory_section,
+                                 errors_section,     postmortem_section, overrides_section, cached_section,
+                                 injections_section, actions_section,    trust_section,     next_section};
 
 }  // namespace
 

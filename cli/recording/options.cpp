@@ -236,6 +236,15 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
   };
 }
 
+std::vector<Option> cached_rows(RecordingOptions& o) {
+  return {{kCorrect, "--find-cached", "",
+           "look in the program's memory for copies of device properties (fade-query cached) [with --set]",
+           Flag{&o.find_cached}},
+          {kCorrect, "--set-cached", "",
+           "change these copies as --set says, and put them back on detach; they stay changed if fade is killed",
+           Flag{&o.set_cached}}};
+}
+
 Result<void> finish(const Request& request, RecordingOptions& options, const char* default_output) {
   if (request.force && request.append) return fail("--force and --append exclude each other");
   if (request.force) options.open_mode = OpenMode::Overwrite;

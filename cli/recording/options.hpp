@@ -37,6 +37,9 @@ struct Wording {
 // They point into both arguments.
 std::vector<Option> rows(Request& request, RecordingOptions& options, const Wording& wording);
 
+// For programs that run already.
+std::vector<Option> cached_rows(RecordingOptions& options);
+
 // Completes the options with the environment's FADE_OUTPUT; an error is one of usage.
 Result<void> finish(const Request& request, RecordingOptions& options, const char* default_output);
 

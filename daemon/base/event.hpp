@@ -40,6 +40,7 @@ using RuleId = Id<struct RuleTag, std::uint32_t>;
 using FrameId = Id<struct FrameTag, std::uint32_t>;
 using StackId = Id<struct StackTag, std::uint32_t>;
 using PostmortemId = Id<struct PostmortemTag, std::uint32_t>;
+using CachedId = Id<struct CachedTag, std::uint32_t>;
 
 // ---------------------------------------------------------------- the raw call record
 enum CallFlag : std::uint16_t {
@@ -305,6 +306,45 @@ struct ActionDone {
   std::string action;  // snapshot, stack, dump, mark, signal, stop, exec, or limit: it does nothing from now on
   std::string detail;  // the file that was written, the command and its process, or why nothing was done
 };
+// A search of a process's memory for copies of device properties (--find-cached, --set-cached, --set at fade-attach).
+struct CachedSearch {
+  ProcessId process = 0;
+  std::int64_t at = 0, ns = 0;
+  std::uint64_t bytes = 0, left = 0;  // searched; not searched, because of a limit or because they were swapped out
+  std::uint32_t copies = 0;
+  std::int64_t held_ns = 0;  // for which all threads stood still, to look at the copies again
+  std::string limit;         // that ended the search; empty: none did
+};
+// A copy that the search found. A row for each process: a forked child has copies of its parent's.
+struct CachedCopy {
+  CachedId copy = 0;
+  CachedId parent = 0;  // of a forked child: the copy that it was made from; 0: it was found
+  ProcessId process = 0;
+  std::int64_t at = 0;
+  std::uint64_t address = 0;
+  std::string layout;  // hipDeviceProp_tR0600
+  int device = -1;     // HIP's ordinal; -1: not known
+  std::string name, arch, pci;
+  std::string library;   // that keeps it; empty: not known
+  std::string mapping;   // the memory that it lies in: a file, [heap], [stack]; empty: anonymous
+  std::string known_by;  // call: equal to an answer; fields: by its form
+  std::string problem;   // why fade leaves it as it is; empty: no reason
+};
+// A field of a copy that is not what a rule says.
+struct CachedField {
+  CachedId copy = 0;
+  RuleId rule = 0;
+  std::uint32_t offset = 0;
+  std::string field, was, became;
+  std::vector<std::byte> old_bytes, new_bytes;
+};
+struct CachedChange {
+  enum class What : std::uint8_t { Changed, PutBack, Left };  // Left: not changed, or not put back
+  CachedId copy = 0;
+  std::int64_t at = 0;
+  What what = What::Changed;
+  std::string problem;  // for Left
+};
 // fork, vfork, clone, exec, exit, signal, group-stop, dlopen, attach, detach, unwatched, refused, note ...
 struct Lifecycle {
   std::int64_t at = 0;
@@ -438,11 +478,12 @@ struct ThreadSeen {
   std::vector<std::string> earlier;  // names of calls that were running before fade attached, outermost first
 };
 
-using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet,
-                            ModuleLoaded, ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule,
-                            OverrideHit, InjectionRule, InjectionHit, NumbersSeen, NumbersLeft, ActionRule, ActionDone,
-                            Lifecycle, Drop, StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
-                            ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
+using Notice =
+    std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet, ModuleLoaded,
+                 ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit, InjectionRule,
+                 InjectionHit, NumbersSeen, NumbersLeft, ActionRule, ActionDone, CachedSearch, CachedCopy, CachedField,
+                 CachedChange, Lifecycle, Drop, StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
+                 ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
 
 struct CallBatch;  // call_batch.hpp
 

@@ -26,6 +26,8 @@ constexpr std::array kRows{
     Row{"kernel_include", "--kernel-include-regex", Takes::Words},
     Row{"kernel_exclude", "--kernel-exclude-regex", Takes::Words},
     Row{"set", "--set", Takes::Words},
+    Row{"find_cached", "--find-cached", Takes::On},
+    Row{"set_cached", "--set-cached", Takes::On},
     Row{"inject", "--inject", Takes::Words},
     Row{"replace", "--replace", Takes::Words},
     Row{"replace_dry", "--replace-dry", Takes::On},

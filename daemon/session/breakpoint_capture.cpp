@@ -42,7 +42,7 @@ BreakpointCapture::BreakpointCapture(const Parts& parts)
       returns_(sink_, clock_, parts.roster, sites_),
       tensors_(sink_, clock_),
       kernels_(sink_, functions_, parts.books.symbols),
-      corrector_(sink_, clock_, parts.overrides),
+      corrector_(sink_, clock_, parts.overrides, parts.keeps_answers),
       injector_(sink_, clock_, parts.injections, parts.replaces_dry),
       numbers_(sink_, clock_, book_, stacks_, parts.numbers),
       actions_(sink_, clock_, book_, stacks_, parts.actions, parts.step) {}

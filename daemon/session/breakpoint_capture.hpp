@@ -36,6 +36,7 @@ class BreakpointCapture final : public Capture {
     const Roster& roster;
     FunctionTable& functions;
     const probes::Overrides& overrides;
+    bool keeps_answers;  // as in Corrector
     const probes::Injections& injections;
     bool replaces_dry;
     StackCapture& stacks;

@@ -49,7 +49,7 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       stacks_(sink, clock, options.stacks),
       books_(sink, clock, options.most_call_sites),
       effects_(sink, clock, modules_),
-      breakpoints_({sink, clock, roster, functions_, overrides, options.injections, options.replaces_dry, stacks_,
+      breakpoints_({sink, clock, roster, functions_, overrides, options.cached.find, options.injections, options.replaces_dry, stacks_,
                     books_, effects_, options.numbers, options.actions, options.step}),
       taps_({{sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_, options.summed_calls},
              options.engine}),

@@ -68,11 +68,12 @@ void Children::start(Tid tid) {
   Tracee(tid).resume();
 }
 
-// The child's copy of fade's breakpoints goes before it runs on.
+// The child's copies of fade's breakpoints and values go before it runs on.
 void Children::leave_alone(Inferior& inferior, Tid tid) {
   Thread& thread = *p_.roster.thread(tid);
   p_.roster.note(thread, "unwatched", 0, "children are not followed");
   p_.calls.engines().leave(inferior, tid);
+  p_.cached.put_back(inferior, tid);
   p_.calls.guard().let_go(thread);
   Tracee(tid).detach();
   p_.population.let_run(inferior);

@@ -4,6 +4,7 @@
 #include "base/pid.hpp"
 #include "ptrace/stop.hpp"
 #include "ptrace/tracer.hpp"
+#include "session/cached_copies.hpp"
 #include "session/call_watch.hpp"
 #include "session/population.hpp"
 
@@ -16,6 +17,7 @@ class Children {
     Roster& roster;
     Population& population;
     CallWatch& calls;
+    CachedCopies& cached;
     bool follows;  // children of the first process are recorded, too
   };
   explicit Children(const Parts& parts) : p_(parts) {}

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/glob.hpp"
+#include "probes/overrides/copies.hpp"
 
 namespace fade {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kMostDevices = 64;   // of one program, with their addresses
 constexpr std::size_t kMostExcluded = 16;  // sentences about libraries that rules leave out
 constexpr std::size_t kMostArguments = 16;
+constexpr std::size_t kMostAnswers = 32;  // of one program, kept whole
 
 // The bytes that a call wrote for its caller, as far as rules look at them.
 class WrittenMemory {
@@ -49,6 +51,7 @@ void Corrector::correct(Thread& thread, const Entry& entry, OpenCall& call) {
   for (std::size_t i = 0; i < n; ++i) values[i] = argument(probe, probe.parameters[i], call);
   const std::string caller(base_name(thread.inferior->program->call_sites[call.return_address].library));
   probes::DeviceCall asked{probe.symbol, std::span(values).first(n), thread.device, caller};
+  if (keeps_answers_) keep_answer(thread, asked);
   if (overrides_.need_slots()) place(thread, asked);
   overrides_.applies(asked) ? patch(thread, asked, call) : note_excluded(asked);
 }
@@ -71,6 +74,21 @@ bool Corrector::apply(const Thread& thread, const probes::DeviceCall& asked, pro
   sink_.notice(OverrideHit{patch.rule, call.record.id, thread.id, call.record.caller, clock_.now(), patch.device,
                            patch.field, std::move(patch.was), std::move(patch.became)});
   return true;
+}
+
+// The answer as the runtime gave it.
+void Corrector::keep_answer(const Thread& thread, const probes::DeviceCall& call) const {
+  const probes::CopyForm* const form = probes::copy_form_of(call.symbol);
+  Program& program = *thread.inferior->program;
+  if (!form || call.arguments.empty() || program.answers.size() >= kMostAnswers) return;
+  KnownAnswer answer{form, probes::Overrides::device_of(call), std::vector<std::byte>(form->size)};
+  if (!thread.memory().read_exactly({call.arguments[0]}, answer.bytes)) return;
+  const auto is_it = [&](const KnownAnswer& one) {
+    return one.form == form && one.device == answer.device && one.bytes == answer.bytes;
+  };
+  if (std::ranges::any_of(program.answers, is_it)) return;
+  program.answers.push_back(std::move(answer));
+  program.has_new_answers = true;
 }
 
 // Finds the PCI address of the call's device: in the answer itself, or in an earlier one.

@@ -13,8 +13,9 @@ namespace fade {
 
 class Corrector {
  public:
-  Corrector(EventSink& sink, const SessionClock& clock, const probes::Overrides& overrides)
-      : sink_(sink), clock_(clock), overrides_(overrides) {}
+  // `keeps_answers`: whole structures are kept for the search for copies of them.
+  Corrector(EventSink& sink, const SessionClock& clock, const probes::Overrides& overrides, bool keeps_answers)
+      : sink_(sink), clock_(clock), overrides_(overrides), keeps_answers_(keeps_answers) {}
 
   // The call has returned without an error, and its outputs are read. Writes the rules' values into the program's
   // memory and adds the new bytes to the call's payload. Sends an OverrideHit for each field.
@@ -28,6 +29,7 @@ class Corrector {
  private:
   void patch(Thread& thread, const probes::DeviceCall& asked, OpenCall& call);
   bool apply(const Thread& thread, const probes::DeviceCall& asked, probes::Patch& patch, OpenCall& call);
+  void keep_answer(const Thread& thread, const probes::DeviceCall& call) const;
   void place(Thread& thread, probes::DeviceCall& call);
   void note_unplaced(Thread& thread, const probes::DeviceCall& call);
   void note_left_alone(Thread& thread, const probes::DeviceCall& call);
@@ -37,6 +39,7 @@ class Corrector {
   EventSink& sink_;
   const SessionClock& clock_;
   const probes::Overrides& overrides_;
+  const bool keeps_answers_;
   std::set<std::string> excluded_, left_alone_;
 };
 

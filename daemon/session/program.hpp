@@ -16,6 +16,8 @@
 #include "elf/search_path.hpp"
 #include "probe/address_space.hpp"
 #include "probes/overrides/spec.hpp"
+#include "session/cached_copy.hpp"
+#include "session/copy_search.hpp"
 #include "session/hot_functions.hpp"
 #include "session/watched_function.hpp"
 
@@ -111,6 +113,8 @@ struct Program {  // all fields have one lifetime: an exec replaces them togethe
     copy->is_list_doubtful = is_list_doubtful;
     copy->device_slots = device_slots;
     copy->untapped = untapped;
+    copy->answers = answers;
+    copy->cached = cached;
     return copy;
   }
   const Module* module_at(RemoteAddr address) const {
@@ -127,6 +131,9 @@ struct Program {  // all fields have one lifetime: an exec replaces them togethe
   std::unordered_map<std::uint64_t, KernelName> named_kernels;  // by handle: those that have been looked at
   std::shared_ptr<const LoaderView> loader_view;                // null: not yet asked for
   std::unordered_map<int, probes::PciSlot> device_slots;        // by HIP's ordinal, where rules count by address
+  std::vector<KnownAnswer> answers;                             // whole structures that calls have given
+  bool has_new_answers = false;                                 // since the last search for copies of them
+  std::vector<KeptCopy> cached;                                 // copies of device properties
   std::set<int> devices_left_alone;                             // devices outside of a rule for which this was reported
   bool is_list_doubtful = false;                                // modules may be missing in link_map that have run
   // CLOCK_BOOTTIME: places to return to were lifted then, and are not forgotten yet; 0: no place

@@ -3,12 +3,15 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/clock.hpp"
+#include "proc/living_thread.hpp"
 #include "proc/processes.hpp"
 #include "proc/signal_bits.hpp"
 #include "ptrace/interrupted.hpp"
 #include "ptrace/seccomp_filter.hpp"
+#include "session/process_facts.hpp"
 #include "session/stop_round.hpp"
 
 namespace fade {
@@ -151,6 +154,61 @@ std::vector<Tid> Rendezvous::stop_each(const std::vector<Tid>& tids, const std::
     if (is_asked || !roster_.thread(stop->tid)) round.done(stop->tid);
   }
   return round.rest();
+}
+
+// Threads that are born meanwhile are held, too. A thread in a delay of --inject stands still already.
+void Rendezvous::hold_all(ProgramMark program, std::vector<Stop>& held, std::int64_t& since) {
+  StopRound round(turns_, [this](Tid tid) {
+    Thread* thread = roster_.thread(tid);
+    if (thread) thread->interrupted = true;
+    return thread && Tracee(tid).interrupt();
+  });
+  std::unordered_set<Tid> asked;
+  const auto ask_new = [&] {
+    if (!roster_.still_runs(program)) return;
+    for (const auto& [tid, thread] : roster_.process(program.pid)->threads)
+      if (thread->held_until == 0 && asked.insert(tid).second) round.add(tid);
+  };
+  for (ask_new(); roster_.still_runs(program); ask_new()) {
+    const auto stop = gives_up() ? std::nullopt : round.next(kPatience);
+    if (!stop) return;
+    const bool is_asked = round.has(stop->tid) && roster_.thread(stop->tid) &&
+                          (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group) &&
+                          !has_trap_to_come(stop->tid);
+    if (!is_asked) handle_(*stop);
+    if (!is_asked && roster_.thread(stop->tid)) continue;
+    if (is_asked) Tracer::reap_stop(stop->tid);  // or it would be reported again and again
+    if (is_asked) held.push_back(*stop);
+    if (held.size() == 1 && since == 0) since = clock_.now();
+    round.done(stop->tid);
+  }
+}
+
+// No other thread than a held one can make a thread that the roster does not know yet.
+bool Rendezvous::are_all_held(ProgramMark program, const std::vector<Stop>& held) const {
+  std::unordered_set<Tid> still;
+  for (const Stop& stop : held) still.insert(stop.tid);
+  return roster_.still_runs(program) && !held.empty() &&
+         std::ranges::all_of(read_thread_ids(program.pid), [&](Tid tid) {
+           const Thread* const thread = roster_.thread(tid);
+           return still.contains(tid) || (thread && thread->held_until != 0) || has_ended(tid);
+         });
+}
+
+Result<void> Rendezvous::with_all_held(ProgramMark program, const std::function<void(Tid)>& work,
+                                       std::int64_t& held_ns) {
+  std::vector<Stop> held;
+  std::int64_t since = 0;
+  hold_all(program, held, since);
+  const bool are_all = are_all_held(program, held);
+  if (are_all) work(held.front().tid);
+  for (const Stop& stop : held)
+    if (roster_.thread(stop.tid)) handle_(stop);
+  held_ns = held.empty() ? 0 : clock_.now() - since;
+  if (are_all) return {};
+  if (!roster_.still_runs(program)) return tl::unexpected(process_gone(program.pid));
+  return fail("not all of its threads stop: system calls that nothing interrupts, or no CPU for them", {},
+              "try again later", EAGAIN);
 }
 
 Result<void> Rendezvous::with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work,

@@ -3,6 +3,7 @@
 // again by number. Tracing thread only.
 #pragma once
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -41,6 +42,10 @@ class Rendezvous {
   std::vector<Tid> stop_each(const std::vector<Tid>& tids, const std::function<void(Thread&)>& look, HoldClock* holds);
   // One thread of the process is stopped while `work` runs. EAGAIN: none stops; ENOTSUP: a 32-bit program.
   Result<void> with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work, HoldClock& holds);
+  // All threads of the process stand still at once while `work` runs; it gets one of them. `held_ns`: how long the
+  // thread that stopped first stood still. EAGAIN: a thread does not stop; ESRCH: the program is gone. `work` did not
+  // run then.
+  Result<void> with_all_held(ProgramMark program, const std::function<void(Tid)>& work, std::int64_t& held_ns);
   // Resumes a stopped thread, behind one stop more: only there the kernel takes up an interrupted system call, a
   // pending signal or a group-stop.
   void settle(Thread& thread);
@@ -60,6 +65,8 @@ class Rendezvous {
 
  private:
   std::optional<Stop> wait_for(Tid tid, std::chrono::nanoseconds patience);
+  void hold_all(ProgramMark program, std::vector<Stop>& held, std::int64_t& since);
+  bool are_all_held(ProgramMark program, const std::vector<Stop>& held) const;
 
   const Tracer& tracer_;
   Turns& turns_;

@@ -46,12 +46,13 @@ Session::Session(const Tracer& tracer, EventSink& sink, SessionClock clock, cons
       turns_(tracer),
       roster_(sink, clock, turns_),
       rendezvous_(tracer, turns_, roster_, clock, [this](const Stop& stop) { handle(stop); }),
+      cached_({sink, clock_, roster_, rendezvous_, overrides}, options_.cached),
       calls_(sink, clock_, roster_, overrides, options_),
       traps_(tracer, sink, clock, roster_, rendezvous_, calls_.guard(), calls_.engines()),
       lookouts_(sink, clock_, roster_, rendezvous_, calls_, options_),
       population_({sink, clock_, roster_, calls_.engines(), calls_.tally(), lookouts_.black_box(), options_.follow,
                    first_device(options_)}),
-      children_({tracer, roster_, population_, calls_, options_.follow}),
+      children_({tracer, roster_, population_, calls_, cached_, options_.follow}),
       programs_({tracer, sink, clock_, options_, roster_, population_, calls_, lookouts_.black_box(), children_,
                  [this](const Stop& stop) { handle(stop); }}),
       seizing_({tracer, sink, clock_, roster_, rendezvous_, population_, calls_, children_, programs_}),
@@ -171,6 +172,7 @@ std::vector<Session::Duty> Session::duties(std::int64_t budget_window) {
       {kSeldom, [](Session& s) { s.seizing_.untraced().look(); }},
       {kSeldom, [](Session& s) { s.rest_returns(); }},
       {kSeldom, [](Session& s) { s.calls_.look_for_quiet_taps(); }},
+      {kSeldom, [](Session& s) { s.find_cached(s.cached_.to_be_searched_again()); }},
       {budget_window, [](Session& s) { s.calls_.hold_budget(); }},
   };
 }
@@ -202,6 +204,22 @@ void Session::report_costs(bool at_end) {
   calls_.report(at_end);
 }
 
+// A tick during a search begins no other one.
+void Session::find_cached(const std::vector<Pid>& pids) {
+  if (pids.empty() || std::exchange(is_searching_, true)) return;
+  const auto goes_on = [this] {
+    rendezvous_.serve_stops();
+    tick(clock_.now());
+    return !rendezvous_.gives_up();
+  };
+  for (const Pid pid : pids) cached_.look(pid, goes_on);
+  is_searching_ = false;
+}
+
+void Session::find_cached() {
+  if (options_.cached.find) find_cached(roster_.pids());
+}
+
 // ---------------------------------------------------------------- the end
 
 void Session::stop_watching() {
@@ -220,6 +238,7 @@ void Session::stop_watching() {
 }
 
 void Session::let_go() {
+  cached_.put_back_all();
   seizing_.untraced().look();  // a child that runs fade's code unseen must not lose that code
   stop_watching();
   for (const auto& [pid, inferior] : roster_.processes()) {
@@ -259,6 +278,7 @@ std::vector<std::string> Session::notes() const {
   append(out, lookouts_.sites().notes());
   append(out, calls_.breakpoints().corrector().left_alone());
   append(out, calls_.taps().notes());
+  append(out, cached_.notes());
   if (const std::size_t n = calls_.governing().less_detailed(); n > 0)
     out.push_back(
         fmt::format("{} recorded with less detail to keep the budget; all calls were counted (fade-query lifecycle)",

@@ -12,6 +12,7 @@
 #include "ptrace/stop.hpp"
 #include "ptrace/tracer.hpp"
 #include "ptrace/turns.hpp"
+#include "session/cached_copies.hpp"
 #include "session/call_watch.hpp"
 #include "session/children.hpp"
 #include "session/departure.hpp"
@@ -45,6 +46,9 @@ class Session {  // the fields are the classes that stops are given to; this one
   // system calls take. Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed), EAGAIN or ECANCELED.
   // After a failure, too, let_go() detaches the seized threads.
   Result<void> watch(Pid pid) { return seizing_.watch(pid); }
+  // After watch(), if the options want it: copies of device properties in the memory of all processes. Stops are handled
+  // and the housekeeping is done meanwhile. leave_when() ends it.
+  void find_cached();
   // The next stop of any tracee, for handle(); blocks as Tracer::next() does. Not while another stop waits to be
   // handled.
   Stop next();
@@ -82,6 +86,7 @@ class Session {  // the fields are the classes that stops are given to; this one
   // After let_go(): number of bytes of text that differ from the original. Only 0 is right.
   std::uint64_t bytes_left_changed() const { return departure_.bytes_left_changed(); }
 
+  const CachedCopies::Totals& cached() const { return cached_.totals(); }
   std::vector<Pid> pids() const { return roster_.pids(); }
   CaptureEngine engine() const { return options_.engine; }
   bool has_budget() const { return options_.budget > 0; }
@@ -125,6 +130,7 @@ class Session {  // the fields are the classes that stops are given to; this one
   };
   static std::vector<Duty> duties(std::int64_t budget_window);
 
+  void find_cached(const std::vector<Pid>& pids);
   void drain_if_due(std::int64_t now);
 
   const SessionClock clock_;
@@ -136,6 +142,8 @@ class Session {  // the fields are the classes that stops are given to; this one
   Turns turns_;
   Roster roster_;
   Rendezvous rendezvous_;
+  CachedCopies cached_;
+  bool is_searching_ = false;
   CallWatch calls_;
   WaitingTraps traps_;
   Lookouts lookouts_;

@@ -11,6 +11,7 @@
 #include "base/recording.hpp"
 #include "numbers/watch_rule.hpp"
 #include "probes/injections/injections.hpp"
+#include "session/cached_copy.hpp"
 #include "session/function_table.hpp"
 #include "session/governor.hpp"
 #include "session/hot_functions.hpp"
@@ -42,6 +43,7 @@ struct SessionOptions {
   SummedCalls summed_calls = SummedCalls::Never;
   numbers::WatchRule numbers;          // --watch-numbers
   std::vector<actions::Rule> actions;  // --actions
+  CachedWish cached;                   // --find-cached, --set-cached, --set at fade-attach
   StepRule step;                       // --step, for conditions of actions
   std::string step_begins;             // pattern of functions: their calls begin the program's steps (--step)
   int trigger_signal = 0;              // worth a row of lifecycle, besides the usual ones (--trigger signal=); 0: none

@@ -26,6 +26,7 @@ Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter 
       copies(db, failure),
       errors(db, failure),
       overrides(db, failure, directory, session),
+      cached(db, failure, directory),
       injections(db, failure, directory, session),
       bindings(db, failure, directory),
       stacks(db, failure, directory),

@@ -7,6 +7,7 @@
 #include "store/argument_book.hpp"
 #include "store/batch_table.hpp"
 #include "store/binding_book.hpp"
+#include "store/cached_book.hpp"
 #include "store/caller_book.hpp"
 #include "store/code_book.hpp"
 #include "store/copy_book.hpp"
@@ -68,6 +69,7 @@ struct Books {  // the state of one recording: a field is the writer of its own 
   CopyBook copies;
   ErrorBook errors;
   OverrideBook overrides;
+  CachedBook cached;
   InjectionBook injections;
   BindingBook bindings;
   StackBook stacks;

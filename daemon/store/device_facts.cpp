@@ -95,6 +95,7 @@ std::vector<DeviceFact> device_facts(const CallView& call, PieceKind told) {
     case DevicePath::Answer::PciAddress: return text_fact("pciBusId", bytes);
     case DevicePath::Answer::MemoryInfo:
     case DevicePath::Answer::Values: return from_values(*path, call, told);
+    case DevicePath::Answer::StructCuda: break;  // ints of threads and clocks, which HIP has answered before
   }
   return {};
 }

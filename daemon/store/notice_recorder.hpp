@@ -50,6 +50,10 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   void on(const NumbersLeft& n) { books_.numbers.on(n); }
   void on(const ActionRule& n) { books_.actions.on(n); }
   void on(const ActionDone& n) { books_.actions.on(n); }
+  void on(const CachedSearch& n) { books_.cached.on(n); }
+  void on(const CachedCopy& n) { books_.cached.on(n); }
+  void on(const CachedField& n) { books_.cached.on(n); }
+  void on(const CachedChange& n) { books_.cached.on(n); }
   void on(const ModuleOrigin& n) { books_.bindings.on(n); }
   void on(const ImportsBound& n) { books_.bindings.on(n); }
   void on(const FrameSeen& n);

@@ -36,6 +36,7 @@ using OomRow = RowId<struct OomRowTag>;                    // oom_
 using MemoryFaultRow = RowId<struct MemoryFaultRowTag>;    // memory_fault_
 using ErrorRow = RowId<struct ErrorRowTag>;                // error_
 using OverrideHitRow = RowId<struct OverrideHitRowTag>;    // override_hit_
+using CachedCopyRow = RowId<struct CachedCopyRowTag>;      // cached_copy_
 using InjectionRow = RowId<struct InjectionRowTag>;        // injection_
 using InjectionHitRow = RowId<struct InjectionHitRowTag>;  // injection_hit_
 using NumberRow = RowId<struct NumberRowTag>;              // number_

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
+
+#include "base/human.hpp"
 #include "base/log.hpp"
 #include "base/own_memory.hpp"
 #include "proc/processes.hpp"
@@ -11,6 +14,7 @@
 #include "supervisor/budget.hpp"
 #include "supervisor/coverage_plan.hpp"
 #include "supervisor/ignored_signals.hpp"
+#include "supervisor/kfd_topology.hpp"
 #include "supervisor/permission.hpp"
 #include "supervisor/preparation.hpp"
 #include "supervisor/recording.hpp"
@@ -37,6 +41,8 @@ class Attachment {
  private:
   Result<void> come(Session& session);
   Result<void> with_all(Session& session, Result<void> (Session::*step)(Pid));
+  void find_cached(Session& session);
+  std::string cached_sentence(const Session& session) const;
   Attached arrived(const Session& session) const;
   void loop(Session& session);
   bool is_asked_to_leave();
@@ -50,7 +56,18 @@ class Attachment {
   AttachObserver& observer_;
   std::vector<std::string> command_;
   std::int64_t last_tick_ = 0;
+  bool leave_wished_ = false;  // during the search for copies
 };
+
+// --set reaches calls. So a search shows, by itself, what the program keeps from earlier calls.
+CachedWish cached_wish(const AttachOptions& options, const probes::Overrides& overrides) {
+  CachedWish out{.change = options.set_cached};
+  out.find = options.find_cached || out.change || (!overrides.empty() && !options.snapshot);
+  if (!out.find) return out;
+  const KfdTopology topology = KfdReader(options.sysfs_root).read();
+  out.has_one_gpu = std::ranges::count_if(topology.nodes, &KfdNode::gpu) == 1;
+  return out;
+}
 
 // A member of a tree may end while we come; the process that was named may not.
 Result<void> Attachment::with_all(Session& session, Result<void> (Session::*step)(Pid)) {
@@ -64,6 +81,37 @@ Result<void> Attachment::with_all(Session& session, Result<void> (Session::*step
   return {};
 }
 
+// Said before, because nothing can say it afterwards.
+void Attachment::find_cached(Session& session) {
+  if (options_.set_cached)
+    log::info(
+        "--set-cached changes copies of device properties in the program's memory now, and puts them back on detach. "
+        "If fade is killed (kill -9), they keep the changed values");
+  session.leave_when([this] { return leave_wished_ = leave_wished_ || is_asked_to_leave(); });
+  session.find_cached();
+  session.leave_when({});
+}
+
+std::string Attachment::cached_sentence(const Session& session) const {
+  const CachedCopies::Totals& seen = session.cached();
+  if (seen.searched == 0) return {};
+  const std::string limit = seen.limit.empty() ? "" : fmt::format("; the search ended at its limit of {}", seen.limit);
+  const auto copies = [](std::uint64_t n) { return fmt::format("{} {}", n, n == 1 ? "copy" : "copies"); };
+  if (seen.copies == 0)
+    return fmt::format(
+        "no copy of device properties was found in the program's memory ({} searched{}). What it keeps in another form "
+        "is not changed by --set",
+        human_bytes(static_cast<std::int64_t>(seen.searched)), limit);
+  const std::string holds = fmt::format("the program holds {} of device properties", copies(seen.copies));
+  if (overrides_.empty()) return fmt::format("{} (fade-query cached{})", holds, limit);
+  if (seen.changed == seen.differ && seen.changed > 0)
+    return fmt::format("{}; fade changed {} (fade-query cached{})", holds, seen.changed, limit);
+  if (seen.differ == 0) return fmt::format("{}; none differs from --set (fade-query cached{})", holds, limit);
+  return fmt::format("{}. {} that --set does not reach {} as before (fade-query cached{}){}", holds,
+                     copies(seen.differ - seen.changed), seen.differ - seen.changed == 1 ? "stays" : "stay", limit,
+                     options_.set_cached ? "" : "; --set-cached changes copies");
+}
+
 Attached Attachment::arrived(const Session& session) const {
   Attached out{.pid = options_.pids.front(),
                .program = command_[0],
@@ -75,11 +123,8 @@ Attached Attachment::arrived(const Session& session) const {
     out.notes.push_back("no HIP library is loaded yet; recording starts when one is loaded");
   } else {
     out.notes.push_back("calls made before now are not in the recording; memory allocated before is of unknown origin");
-    if (!overrides_.empty())
-      out.notes.push_back(
-          "what the program has already asked about its devices, and keeps, is not changed by --set (PyTorch keeps the "
-          "properties of each device)");
   }
+  if (const std::string cached = cached_sentence(session); !cached.empty()) out.notes.push_back(cached);
   const auto& in_flight = session.calls_in_flight();
   for (std::size_t i = 0; i < std::min(in_flight.size(), kShownInFlight); ++i)
     out.notes.push_back("a call was under way already: " + in_flight[i]);
@@ -97,7 +142,7 @@ bool Attachment::is_asked_to_leave() {
 }
 
 bool Attachment::wants_to_stay(std::int64_t now) {
-  return !is_asked_to_leave() && !recording_.runs_short() && !recording_.window_is_over(now);
+  return !leave_wished_ && !is_asked_to_leave() && !recording_.runs_short() && !recording_.window_is_over(now);
 }
 
 void Attachment::tell(std::int64_t now) {
@@ -161,6 +206,7 @@ Result<AttachOutcome> Attachment::execute(SessionOptions session_options) {
   Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));
   recording_.begin(session, *tracer);
   if (auto come = this->come(session); !come) return tl::unexpected(std::move(come.error()));
+  find_cached(session);
   observer_.attached(arrived(session));
   if (options_.snapshot) session.take_snapshot();
   else loop(session);
@@ -184,6 +230,9 @@ Result<AttachOutcome> attach(const AttachOptions& options, AttachObserver& obser
   const auto engine = engine_for(options.engine, CaptureEngine::Breakpoints, session->budget);
   if (!engine) return tl::unexpected(engine.error());
   session->engine = *engine;
+  if (options.set_cached && overrides->empty())
+    return fail("--set-cached: there is no rule", {}, "add --set 'device.*.FIELD=VALUE'", EINVAL);
+  session->cached = cached_wish(options, *overrides);
   if (options.pids.empty()) return fail("no process to attach to", {}, {}, EINVAL);
   return Attachment(options, *overrides, observer, coverage_of(options, *chosen, session->wishes))
       .execute(std::move(*session));

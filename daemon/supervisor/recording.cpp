@@ -180,7 +180,8 @@ RunSummary Recording::finish(Session& session) {
   if (seen.main_life_ns > 0) out.duration_ns = seen.main_life_ns;
   for (const auto& one : totals.top) out.top.push_back({one.name, one.calls, one.errors, one.total_ns, one.untimed});
   for (const std::string& note : overrides_.notes()) out.notes.push_back(note);
-  if (!overrides_.empty() && totals.overrides == 0) out.notes.push_back(why_no_rule_was_applied(seen));
+  if (!overrides_.empty() && totals.overrides == 0 && session.cached().changed == 0)
+    out.notes.push_back(why_no_rule_was_applied(seen));
   if (!session.injections().empty() && totals.injections == 0)
     out.notes.push_back("no --inject or --replace rule took effect: no call matched (fade-query injections)");
   return out;

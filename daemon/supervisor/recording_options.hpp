@@ -34,6 +34,9 @@ struct RecordingOptions {          // one command line: a field is the value of 
   std::vector<std::string> rule_files;  // --override-file FILE
   std::vector<std::string> ab_rules;    // --ab: like set_rules, and after them
 
+  bool find_cached = false;  // --find-cached: look for copies of device properties in the memory of running programs
+  bool set_cached = false;   // --set-cached: and make them what set_rules say
+
   std::vector<std::string> inject_rules;   // --inject SPEC
   std::vector<std::string> replace_rules;  // --replace SPEC
   std::vector<std::string> inject_plans;   // --inject-plan FILE: rules of both kinds

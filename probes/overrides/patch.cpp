@@ -45,6 +45,7 @@ class Patching {
       case Answer::MemoryInfo: memory_info(); break;
       case Answer::StructR0000:
       case Answer::StructR0600:
+      case Answer::StructCuda:
       case Answer::Values: elements(); break;
     }
     return std::move(patches_);

@@ -29,6 +29,7 @@ constexpr DevicePath kPaths[] = {
     {"cuDeviceGetPCIBusId", Answer::PciAddress, 2, 1},
     {"cuDeviceGetUuid", Answer::Values, 1},
     {"cuDeviceGetUuid_v2", Answer::Values, 1},
+    {"cuDeviceGetProperties", Answer::StructCuda, 1},
 };
 
 // Facts outside of structs and attributes.
@@ -36,6 +37,7 @@ struct Spot {
   std::string_view symbol, fact;
   std::uint8_t parameter = 0;
   std::uint32_t bytes = 0;  // size in the answer, if not the fact's
+  std::uint32_t offset = 0;
 };
 constexpr Spot kSpots[] = {
     {"hipDeviceGetName", "name"},
@@ -62,6 +64,16 @@ constexpr Spot kSpots[] = {
     {"cuDeviceGetPCIBusId", "pciFunction"},
     {"cuDeviceGetUuid", "uuid"},
     {"cuDeviceGetUuid_v2", "uuid"},
+    {"cuDeviceGetProperties", "maxThreadsPerBlock", 0, 0, 0},
+    {"cuDeviceGetProperties", "maxThreadsDim", 0, 0, 4},
+    {"cuDeviceGetProperties", "maxGridSize", 0, 0, 16},
+    {"cuDeviceGetProperties", "sharedMemPerBlock", 0, 4, 28},
+    {"cuDeviceGetProperties", "totalConstMem", 0, 4, 32},
+    {"cuDeviceGetProperties", "warpSize", 0, 0, 36},
+    {"cuDeviceGetProperties", "memPitch", 0, 4, 40},
+    {"cuDeviceGetProperties", "regsPerBlock", 0, 0, 44},
+    {"cuDeviceGetProperties", "clockRate", 0, 0, 48},
+    {"cuDeviceGetProperties", "textureAlignment", 0, 4, 52},
 };
 // The longest texts: a name of 255 bytes, an address of 4 numbers. A larger buffer of the caller is not read beyond.
 constexpr std::int32_t kLongestText = 256;
@@ -158,13 +170,16 @@ std::optional<AnswerPlace> place_of(const DevicePath& path, const Fact& fact, st
   }
   if (path.answer == Answer::PciAddress) return std::nullopt;
   const Spot* spot = spot_of(path, fact);
-  return spot == nullptr ? std::nullopt : std::optional(AnswerPlace{spot->parameter, 0, spot->bytes});
+  if (spot == nullptr) return std::nullopt;
+  const std::uint32_t skipped = path.answer == Answer::StructCuda ? element * fact.element_size : 0;
+  return AnswerPlace{spot->parameter, spot->offset + skipped, spot->bytes};
 }
 
 std::array<Written, 2> written_by(const DevicePath& path, Arguments arguments) {
   switch (path.answer) {
     case Answer::StructR0000: return {{{0, layout_r0000().size}}};
     case Answer::StructR0600: return {{{0, layout_r0600().size}}};
+    case Answer::StructCuda: return {{{0, kCudaPropertiesSize}}};
     case Answer::Name:
     case Answer::PciAddress: {
       const std::int32_t room = std::clamp(int_argument(arguments, path.length, 0), 0, kLongestText);

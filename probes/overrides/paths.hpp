@@ -21,6 +21,7 @@ struct DevicePath {
   enum class Answer : std::uint8_t {
     StructR0000,
     StructR0600,    // the whole hipDeviceProp_t
+    StructCuda,     // the whole CUdevprop
     Attribute,      // one int, selected by a number of HIP
     CudaAttribute,  // one int, selected by a number of CUDA
     Name,           // text within the caller's length
@@ -68,6 +69,9 @@ struct Written {
   std::uint32_t bytes = 0;
 };
 std::array<Written, 2> written_by(const DevicePath& path, Arguments arguments);
+
+// The size of CUdevprop, which cuDeviceGetProperties writes.
+inline constexpr std::uint32_t kCudaPropertiesSize = 56;
 
 // For messages: every function that answers the target, "hipDeviceGetAttribute(MultiprocessorCount = 63)".
 std::string tellers_of(const Target& target);

@@ -87,6 +87,7 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"fft", "dnn_work.sql"},
                                                             {"loads", "loads.sql"},
                                                             {"injections", "injections.sql"},
+                                                            {"cached", "cached.sql"},
                                                             {"numbers", "numbers.sql"},
                                                             {"numbers-steps", "numbers.sql"},
                                                             {"actions", "numbers.sql"},
