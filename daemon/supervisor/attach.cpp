@@ -10,6 +10,7 @@
 #include "session/session.hpp"
 #include "supervisor/budget.hpp"
 #include "supervisor/coverage_plan.hpp"
+#include "supervisor/hidden_devices.hpp"
 #include "supervisor/ignored_signals.hpp"
 #include "supervisor/permission.hpp"
 #include "supervisor/preparation.hpp"
@@ -179,6 +180,8 @@ Result<AttachOutcome> attach(const AttachOptions& options, AttachObserver& obser
   if (!overrides) return tl::unexpected(overrides.error());
   const auto chosen = choose_probes(options);
   if (!chosen) return tl::unexpected(chosen.error());
+  if (auto checked = check_nothing_is_hidden(chosen->injections); !checked)
+    return tl::unexpected(std::move(checked.error()));
   auto session = session_options(options, *chosen, *overrides);
   if (!session) return tl::unexpected(std::move(session.error()));
   const auto engine = engine_for(options.engine, CaptureEngine::Breakpoints, session->budget);

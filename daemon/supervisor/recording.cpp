@@ -91,6 +91,12 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   if (options_.delay_ns) session.set_recording(recording_ = false);
 }
 
+void Recording::began_without(const std::vector<HiddenDevice>& devices) {
+  for (const HiddenDevice& one : devices)
+    queue_.notice(InjectionHit{
+        .rule = one.rule, .at = clock_.now(), .action = "environment", .was = one.was, .became = one.became});
+}
+
 void Recording::mark() { queue_.notice(Lifecycle{.at = clock_.now(), .kind = "mark", .detail = "fadectl mark"}); }
 
 // --delay and --duration: events outside of the window are not recorded.

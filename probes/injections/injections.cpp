@@ -90,6 +90,10 @@ std::vector<std::string> Injections::describe() const {
         if (aim.aim.rule == rule.id && ++n <= kMostShown) names += (names.empty() ? "" : ", ") + symbol;
     if (n > kMostShown) names += fmt::format(" and {} more", n - kMostShown);
     out.push_back(fmt::format("{}  ({})", escaped(rule.spec), rule.origin));
+    if (rule.hidden_device) {
+      out.push_back(fmt::format("  the program is started without device {}", *rule.hidden_device));
+      continue;
+    }
     out.push_back(fmt::format("  {}: {}", turns_text(rule), rule.action));
     out.push_back("  of " + names);
   }

@@ -59,6 +59,7 @@ struct Injection {
   bool is_late = false;          // the call is made, and then its result is replaced
   bool is_sticky = false;        // later calls of the process fail, too
   std::int64_t delay_ns = 0, delay_exit_ns = 0;
+  std::optional<std::uint32_t> hidden_device;  // of hide-device=: the program is started without it
 };
 
 // A value that replaces an argument or the result.

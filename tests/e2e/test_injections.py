@@ -226,6 +226,35 @@ def test_fewer_devices_are_as_if_there_were_no_more(build, tmp_path, devices):
     assert database.value("SELECT sum(hits) FROM injections") > 1
 
 
+@pytest.mark.parametrize("rule", ["fewer-devices=0", "hipGetDeviceCount:error=100", "hide-device=0"])
+def test_the_verdict_does_not_blame_the_machine(build, tmp_path, rule):
+    there = {"FADE_STANDIN_DEVICES": "RX 6800 XT", "FADE_STANDIN_HIDES": "1"}
+    ran, database = supervise(build, tmp_path, "faults devices", rule, **there)
+    assert "no ROCm-capable device" in lines(ran)[0] or "(100)" in lines(ran)[0]
+    reason, advice = database.rows("SELECT reason, advice FROM verdicts")[0]
+    assert f"--inject {rule}" in reason and "no fault of the machine" in advice
+
+
+def test_a_hidden_device_is_in_no_answer(build, tmp_path):
+    named = {"FADE_STANDIN_DEVICES": "RX 6800 XT,RX 7900 XTX,RX 6600", "FADE_STANDIN_BUSES": "3,4,5"}
+    left = {"FADE_STANDIN_DEVICES": "RX 6800 XT,RX 6600", "FADE_STANDIN_BUSES": "3,5"}
+    alone = harness.run_alone(build, "faults devices", "v6", tmp_path, **left)
+    ran, database = supervise(build, tmp_path, "faults devices", "hide-device=1", FADE_STANDIN_HIDES="1", **named)
+    assert ran.stdout == alone.stdout and ran.status == alone.status and len(lines(ran)) == 4
+    assert database.rows("SELECT hits, action FROM injections") == [(1, "hide-device=1")]
+    action, became = database.rows("SELECT action, became FROM injection_hits")[0]
+    assert action == "environment" and became.startswith("HIP_VISIBLE_DEVICES=0,2")
+
+
+def test_a_running_program_keeps_its_devices(build, start):  # noqa: F811
+    target = start("faults endless")
+    command = [build.folder / "cli" / "attach" / "fade-attach", "--inject", "hide-device=0", str(target.pid)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2, done.stderr
+    assert "has its list of devices already" in done.stderr and "fewer-devices=N" in done.stderr
+    assert target.end() == ("done well\n", 0)
+
+
 def test_less_memory_is_less_in_each_answer(build, tmp_path):
     ran, database = supervise(build, tmp_path, "faults fill 16", "less-memory=64M")
     assert lines(ran) == ["got 64 MiB, then 2; 0 of 64 MiB are free"] and ran.status == 0

@@ -124,6 +124,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"less-memry=8G", "there is no preset 'less-memry' (did you mean 'less-memory'?)", "fewer-devices=N"},
         Refused{"less-memory=much", "'much' is not a size", "write 8G"},
         Refused{"fewer-devices=-1", "'-1' is no number of devices", "write 0 or 1"},
+        Refused{"hide-device=x", "'x' is not a device number", "from 0"},
+        Refused{"hide-devices=1", "did you mean 'hide-device'?", "hide-device=D"},
         Refused{"fewer-devices=1:when=2", "a preset has no filters", "for all calls"}));
 
 TEST(Injections, AWrongReplacementSaysWhatThereIs) {
