@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <signal.h>
 
+#include <algorithm>
+
 #include "base/log.hpp"
 #include "base/own_memory.hpp"
 #include "proc/processes.hpp"
@@ -21,6 +23,8 @@ namespace {
 
 constexpr std::size_t kShownInFlight = 4;
 constexpr std::int64_t kTickPeriod = 1'000'000'000;
+
+bool is_of_preset(const probes::Rule& rule) { return rule.origin.starts_with(kOfPreset); }
 
 bool is_a_refusal(int code) { return code == EPERM || code == EACCES || code == ESRCH; }
 
@@ -77,9 +81,10 @@ Attached Attachment::arrived(const Session& session) const {
   } else {
     out.notes.push_back("calls made before now are not in the recording; memory allocated before is of unknown origin");
     if (!overrides_.empty())
-      out.notes.push_back(
-          "what the program has already asked about its devices, and keeps, is not changed by --set (PyTorch keeps the "
-          "properties of each device)");
+      out.notes.push_back(fmt::format(
+          "what the program has already asked about its devices, and keeps, is not changed by {} (PyTorch keeps the "
+          "properties of each device)",
+          std::ranges::all_of(overrides_.rules(), is_of_preset) ? overrides_.rules().front().origin : "--set"));
   }
   const auto& in_flight = session.calls_in_flight();
   for (std::size_t i = 0; i < std::min(in_flight.size(), kShownInFlight); ++i)

@@ -8,7 +8,7 @@
 #include <set>
 #include <string_view>
 
-#include "probes/text.hpp"
+#include "probes/device_properties.hpp"
 #include "supervisor/kfd_topology.hpp"
 
 namespace fade {

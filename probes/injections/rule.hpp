@@ -44,6 +44,7 @@ struct CallFilter {
   std::string caller;         // pattern of the file name of the library that called
   std::string thread;         // pattern of the thread's name, or its tid
   std::string rank;           // of the process in a distributed job
+  std::string kernel;         // pattern of the name of the kernel that is launched
   std::int64_t after_ns = 0;  // session time
 };
 

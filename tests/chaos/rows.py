@@ -83,7 +83,7 @@ ROWS = [
     Row("hard", "sfx", 4, taps=True, budget=True), Row("v6", "sfxl", 64, taps=True, budget=True),
     # with rules that act on calls
     Row("v6", "sfx", 4, acts="skip"), Row("v5", "sfxpbBlcg", 4, acts="skip"), Row("hard", "sfx", 4, launched=True, acts="skip"),
-    Row("v6", "sfx", 4, acts="delay"), Row("v5", "spcg", 16, acts="delay"), Row("v6", "sfx", 4, launched=True, taps=True, acts="delay"),
+    Row("v6", "sfx", 4, acts="delay"), Row("v5", "spcg", 4, acts="delay"), Row("v6", "sfx", 4, launched=True, taps=True, acts="delay"),
     Row("v6", "sfx", 4, acts="replace"), Row("v5", "sfxpbBlcg", 4, launched=True, acts="replace"),
     Row("v6", "sfx", 4, acts="actions"), Row("v5", "scg", 4, launched=True, acts="actions"),
     Row("v6", "sfx", 4, acts="numbers"), Row("v5", "spcg", 4, launched=True, acts="numbers"),

@@ -161,6 +161,76 @@ def test_a_dim3_is_replaced_in_part(build, tmp_path):
     ]
 
 
+def test_floats_are_replaced_in_vector_registers(build, tmp_path):
+    rules = [
+        ("--replace", "hipTexRefSetMipmapLevelBias.bias=-0.25"),
+        ("--replace", "hipTexRefSetMipmapLevelClamp.maxMipMapLevelClamp=1e3"),
+    ]
+    ran, database = supervise(build, tmp_path, "faults floats", *rules)
+    assert lines(ran) == ["bias -0.25, clamp 0 from 0.25 to 1000"]
+    assert database.rows("SELECT action, was, became FROM injection_hits ORDER BY action") == [
+        ("bias", "1.5", "-0.25"),
+        ("maxMipMapLevelClamp", "8", "1000"),
+    ]
+    assert (
+        database.value("SELECT json_extract(args, '$.bias') FROM calls WHERE name = 'hipTexRefSetMipmapLevelBias'")
+        == -0.25
+    )
+    ran, _ = supervise(
+        build, tmp_path / "b", "faults floats", "hipTexRefSetMipmapLevelClamp/minMipMapLevelClamp<0.5:error=1"
+    )
+    assert lines(ran) == ["bias 1.5, clamp 1 from 0 to 0"]
+
+
+@pytest.mark.parametrize(
+    "line, rule, n",
+    [
+        ("calls", "kernel/kernel=saxpy:delay=1ms", 1),
+        ("calls", "kernel/kernel=other*:delay=1ms", 0),
+        ("faults launches 3", "hipLaunchKernel/kernel=kernel*:error=98", 6),
+        ("faults launches 3", "hipLaunchKernel/kernel=other:error=98", 0),
+    ],
+)
+def test_a_rule_for_launches_of_one_kernel(build, tmp_path, line, rule, n):
+    words = ["--inject", rule, "-e", harness.EVERYTHING]
+    harness.run_supervised(build, line, "v6", tmp_path, options=words)
+    assert harness.Database(tmp_path / "run.db").value("SELECT sum(hits) FROM injections WHERE hits > 0") == (n or None)
+
+
+def test_outputs_of_a_skipped_call_respect_the_protection_of_pages(build, tmp_path):
+    ran, database = supervise(build, tmp_path, "faults read_only", "hipMalloc:error=2")
+    assert lines(ran) == ["2, unchanged"] and hits(database) == 1
+
+
+def test_a_failure_of_a_replaced_argument_names_fade(build, tmp_path):
+    _, database = supervise(build, tmp_path, "faults devices", ("--replace", "hipSetDevice.deviceId=9:when=2"))
+    rows = database.rows("SELECT name, injected, replaced, meaning FROM failures WHERE replaced")
+    assert [row[:3] for row in rows] == [("hipSetDevice", 0, 1)] and "--replace" in rows[0][3]
+    assert "--replace" in database.value("SELECT meaning FROM first_errors")
+
+
+@pytest.mark.parametrize(
+    "rule, says",
+    [
+        ("hipStreamCreate:error=2", "none of its functions was called"),
+        ("hipMalloc/size>1G:error=2", "its filters let none of 3 calls through"),
+        ("hipMalloc:error=2:when=9", "3 calls matched, and when=, every= or chance= chose none"),
+    ],
+)
+def test_the_end_says_why_no_call_matched(build, tmp_path, rule, says):
+    command = [
+        build.fade_run,
+        "-o",
+        tmp_path / "run.db",
+        "--inject",
+        rule,
+        "--",
+        *build.command("faults allocations 3"),
+    ]
+    ran = harness.run(command, build.environment("v6"), tmp_path)
+    assert f"{rule}: {says}" in ran.stderr.decode()
+
+
 def test_a_dry_replacement_changes_nothing(build, tmp_path):
     ran, database = supervise(
         build, tmp_path, "faults allocations 3", ("--replace", "hipMalloc.size=65536"), options=("--replace-dry",)
@@ -301,6 +371,9 @@ def test_a_stop_of_the_process_does_not_wait_for_a_delay(build, tmp_path):
             ),
             "the end of the delay",
         )
+        # only what the thread was really held for
+        longest = "SELECT max(duration) FROM calls WHERE name = 'hipMalloc'"
+        assert (database.value(longest) or 0) < 3_600_000_000_000
     finally:
         for pid in reversed(harness.descendants(fade.pid)):
             os.kill(pid, signal.SIGKILL)
