@@ -28,6 +28,7 @@ struct Count {
 };  // how often it was given
 struct Text {
   std::string* to;
+  bool may_be_empty = true;
 };
 struct MaybeText {  // --watch or --watch=2: the value only behind '='
   std::optional<std::string>* to;

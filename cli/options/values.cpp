@@ -79,6 +79,7 @@ Result<void> set_maybe(const MaybeText& target, const std::string& word) {
 }
 
 Result<void> set_text(const Text& target, const std::string& word) {
+  if (word.empty() && !target.may_be_empty) return fail("it is empty");
   *target.to = word;
   return {};
 }

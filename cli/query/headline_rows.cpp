@@ -199,6 +199,23 @@ SectionRows not_used(const Context& context, Recording& recording, const Found& 
                 verdict != "UNWATCHED"}};
 }
 
+// The first NaN in copies (--watch-numbers).
+SectionRows not_a_number(const Context& context, Recording& recording, const Found&) {
+  auto found = named_rows(context, recording, schema::page_sql("numbers"));
+  if (!found) return tl::unexpected(found.error());
+  for (const NamedRow& n : *found) {
+    if (n.text("what") != "first") continue;
+    const std::string step = n.has("step") ? fmt::format(", step {}", n.number("step")) : "";
+    return Found{
+        {"NAN",
+         fmt::format("NaN in a copy {} at {}{}: {} of {} elements",
+                     n.text("direction") == "h2d" ? "to the GPU" : "to the host", time(context, n.number("at")), step,
+                     table::human_count(n.number("nan")), table::human_count(n.number("elements"))),
+         n.text("user_line"), "numbers", true}};
+  }
+  return Found{};
+}
+
 // Never alarming: a user asked for it.
 SectionRows injected(const Context& context, Recording& recording, const Found&) {
   auto found = named_rows(context, recording, schema::page_sql("injected"));
@@ -208,9 +225,9 @@ SectionRows injected(const Context& context, Recording& recording, const Found&)
   return Found{{"INJECTED", words.substr(0, words.find(": fade-query")), {}, "injections", false}};
 }
 
-constexpr std::array<HeadlineSection, 12> kAllSections{crashes,       hangs,       stopped,       ended_in_calls,
-                                                       out_of_memory, errors,      failed_itself, leaks,
-                                                       slow_steps,    slow_ranges, not_used,      injected};
+constexpr std::array<HeadlineSection, 13> kAllSections{
+    crashes, hangs,        stopped,    ended_in_calls, out_of_memory, errors,  failed_itself,
+    leaks,   not_a_number, slow_steps, slow_ranges,    not_used,      injected};
 
 }  // namespace
 

@@ -425,7 +425,9 @@ Result<void> actions_section(SummaryPage& page) {
   if (!rules || rules->empty()) return rules ? Result<void>{} : tl::unexpected(rules.error());
   page.heading("What rules did (--actions)");
   for (const NamedRow& rule : *rules)
-    page.line(fmt::format("{}: {}", table::human_counted(rule.number("done"), "time"), rule.text("spec")));
+    page.line(fmt::format("{}{}: {}", table::human_counted(rule.number("done"), "time"),
+                          rule.number("failed") > 0 ? fmt::format(", {} failed", rule.number("failed")) : std::string(),
+                          rule.text("spec")));
   return {};
 }
 

@@ -164,7 +164,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        "LIST",
        "look for numbers in what is copied between host and GPU: nan,inf,range=LEAST..GREATEST, and a checksum of each "
        "copy; sample=N, dtype=f32, rate=1G (bytes a second), most=16M (of a copy)",
-       Text{&o.numbers},
+       Text{&o.numbers, false},
        all,
        none,
        {"nan,inf", "nan,inf,checksum", "nan,inf,dtype=f32", "range="}},

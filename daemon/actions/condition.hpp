@@ -1,6 +1,7 @@
 // The condition of a rule over one call: comparisons of its arguments, result, duration and so on, with and, or, not.
 // A comparison with something that the call does not have is false.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@ class Facts {
 struct Operand {
   std::string name;  // of a fact; empty: the value itself
   Fact value;
+  std::size_t column = 0;  // in the rule's line, from 1
 };
 
 struct Condition {

@@ -88,9 +88,9 @@ class Parser {
     for (const std::string_view reserved : {"do", "and", "or", "limit", "if"})
       if (word.kind == Word::Kind::Name && word.text == reserved) return expected("a value");
     words_ = words_.subspan(1);
-    if (word.kind == Word::Kind::Number) return Operand{{}, {word.number, std::nullopt}};
-    if (word.kind == Word::Kind::Text) return Operand{{}, {std::nullopt, word.text}};
-    return Operand{word.text, {}};
+    if (word.kind == Word::Kind::Number) return Operand{{}, {word.number, std::nullopt}, word.column};
+    if (word.kind == Word::Kind::Text) return Operand{{}, {std::nullopt, word.text}, word.column};
+    return Operand{word.text, {}, word.column};
   }
 
   std::span<const Word>& words_;

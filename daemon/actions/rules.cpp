@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "actions/kinds.hpp"
 #include "actions/parse_condition.hpp"
 #include "actions/words.hpp"
 #include "base/glob.hpp"
@@ -22,8 +23,6 @@ using Words = std::span<const Word>;
 
 constexpr std::size_t kMostRules = 200, kLongestLine = 2000;
 constexpr std::uint64_t kMostDumped = std::uint64_t{1} << 30, kMostTimes = 1'000'000;
-constexpr std::string_view kForm =
-    "on FUNCTION [if CONDITION] [limit N] do snapshot|stack|dump ARGUMENT BYTES|mark NAME|signal N|stop|exec COMMAND";
 constexpr std::string_view kFacts[] = {"result", "duration", "caller", "step", "device", "thread", "failed"};
 
 struct Named {
@@ -114,6 +113,7 @@ class Reader {
     rule_.condition.each_name([&](const std::string& name) {
       if (out) out = fact(name, before);
     });
+    if (out && !is_own_) out = check_kinds(rule_.condition, functions_, place_);
     return out;
   }
 

@@ -107,6 +107,7 @@ class Splitter {
 }  // namespace
 
 tl::unexpected<Error> wrong(const Place& place, std::size_t column, const std::string& what, std::string fix) {
+  if (fix.empty()) fix = kForm;
   return fail(fmt::format("{}:{}:{}: {}", place.file, place.line, column, what), {}, std::move(fix), EINVAL);
 }
 

@@ -23,7 +23,9 @@ struct Place {
   std::string file;
   int line = 0;
 };
-// "FILE:LINE:COLUMN: message"; `fix` may be empty.
+inline constexpr std::string_view kForm =
+    "on FUNCTION [if CONDITION] [limit N] do snapshot|stack|dump ARGUMENT BYTES|mark NAME|signal N|stop|exec COMMAND";
+// "FILE:LINE:COLUMN: message". Without a fix, the form of a rule is the fix.
 tl::unexpected<Error> wrong(const Place& place, std::size_t column, const std::string& what, std::string fix = {});
 
 // Splits a line up to `end` into words: names, numbers with units (4096, 0x10, 16M, 2.5ms), 'texts', and operators.

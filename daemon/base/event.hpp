@@ -54,6 +54,7 @@ enum CallFlag : std::uint16_t {
   kTapped = 128,     // recorded by its own thread: no stop is in its duration, and none around it
   kSumsOnly = 256,   // it gets no row: only sums and books know of it (--budget)
   kInjected = 512,   // a rule of --inject has failed it, or has given its result
+  kReplaced = 1024,  // a rule of --replace has changed an argument of it
 };
 
 struct CallRecord {
@@ -305,6 +306,7 @@ struct ActionDone {
   std::int64_t at = 0;
   std::string action;  // snapshot, stack, dump, mark, signal, stop, exec, or limit: it does nothing from now on
   std::string detail;  // the file that was written, the command and its process, or why nothing was done
+  bool has_failed = false;
 };
 // A search of a process's memory for copies of device properties (--find-cached, --set-cached, --set at fade-attach).
 struct CachedSearch {

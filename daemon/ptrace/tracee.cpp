@@ -49,6 +49,13 @@ std::optional<std::array<std::uint64_t, 8>> Tracee::sse_words() const {
   return out;
 }
 
+bool Tracee::set_sse_word(std::size_t number, std::uint64_t value, std::size_t size) const {
+  user_fpregs_struct fp;
+  if (!request(PTRACE_GETFPREGS, tid_, nullptr, &fp)) return false;
+  std::memcpy(reinterpret_cast<char*>(fp.xmm_space) + 16 * number, &value, std::min(size, sizeof value));
+  return request(PTRACE_SETFPREGS, tid_, nullptr, &fp);
+}
+
 std::vector<std::byte> Tracee::extended_state() const {
   std::vector<std::byte> out(16 * 1024);  // AMX makes it about 11 KiB
   iovec io{out.data(), out.size()};

@@ -28,6 +28,8 @@ class Tracee {
   bool change_registers(const Registers& from, const Registers& to) const;
   // Low 8 bytes of xmm0..xmm7.
   std::optional<std::array<std::uint64_t, 8>> sse_words() const;
+  // Replaces the low `size` bytes (8 at most) of xmm `number`, in one request. Its other bytes stay.
+  bool set_sse_word(std::size_t number, std::uint64_t value, std::size_t size) const;
   // The whole extended state in XSAVE standard format; empty if unreadable.
   std::vector<std::byte> extended_state() const;
 

@@ -161,28 +161,29 @@ std::optional<double> ActionRunner::step_of(const Thread& thread) const {
 
 void ActionRunner::run(State& state, Hit& hit, const actions::Facts& facts) {
   ++state.done;
-  ++done_;
   const StackId before = hit.call.record.stack;
-  std::string detail = act(state, hit, facts);
+  Outcome outcome = act(state, hit, facts);
+  ++(outcome.has_failed ? failed_ : done_);
   const StackId stack = hit.call.record.stack != before || state.rule.action.kind == actions::Action::Kind::Stack
                             ? hit.call.record.stack
                             : StackId(0);
-  tell(state, hit, std::string(actions::name_of(state.rule.action.kind)), std::move(detail), stack);
+  tell(state, hit, std::string(actions::name_of(state.rule.action.kind)), std::move(outcome), stack);
   if (state.done < state.rule.limit) return;
   state.is_at_limit = true;
-  tell(state, hit, "limit", fmt::format("the rule has done its work {} times", state.done), 0);
+  tell(state, hit, "limit", {fmt::format("the rule has done its work {} times", state.done)}, 0);
 }
 
-std::string ActionRunner::act(const State& state, Hit& hit, const actions::Facts& facts) {
+ActionRunner::Outcome ActionRunner::act(const State& state, Hit& hit, const actions::Facts& facts) {
   const actions::Action& action = state.rule.action;
   switch (action.kind) {
     case actions::Action::Kind::Snapshot: wants_snapshot_ = true; return {};
     case actions::Action::Kind::Stack:
-      return stack_of(hit) == 0 ? "there is no stack: --stacks off, or none can be read" : std::string();
+      if (stack_of(hit) == 0) return {"there is no stack: --stacks off, or none can be read", true};
+      return {};
     case actions::Action::Kind::Dump: return dump(state, hit, facts);
     case actions::Action::Kind::Mark:
       sink_.notice(Lifecycle{clock_.now(), hit.thread.inferior->id, hit.thread.id, "mark", 0, action.argument});
-      return action.argument;
+      return {action.argument};
     case actions::Action::Kind::Signal: return send_signal(hit, action.signal);
     case actions::Action::Kind::Stop: return stop(hit);
     case actions::Action::Kind::Exec: return start(state.rule, hit, facts);
@@ -198,58 +199,61 @@ StackId ActionRunner::stack_of(Hit& hit) const {
   return record.stack;
 }
 
-std::string ActionRunner::dump(const State& state, const Hit& hit, const actions::Facts& facts) {
+ActionRunner::Outcome ActionRunner::dump(const State& state, const Hit& hit, const actions::Facts& facts) {
   const actions::Action& action = state.rule.action;
   const auto& parameters = hit.entry.probe->parameters;
   const auto found = std::ranges::find(parameters, action.argument, &probes::Parameter::name);
-  if (found == parameters.end()) return "the function has no such parameter";
+  if (found == parameters.end()) return {"the function has no such parameter", true};
   const RemoteAddr from{argument(*hit.entry.probe, *found, hit.call)};
   const double wanted =
       action.bytes_from.empty() ? static_cast<double>(action.bytes) : facts.of(action.bytes_from).number.value_or(0);
-  if (!from || !(wanted >= 1)) return "nothing: the address or the number of bytes is 0";
+  if (!from || !(wanted >= 1)) return {"nothing: the address or the number of bytes is 0", true};
   const auto bytes = static_cast<std::uint64_t>(std::min(wanted, static_cast<double>(kMostDumped - dumped_)));
-  if (bytes == 0) return "nothing: all files of the session have 4 GiB";
+  if (bytes == 0) return {"nothing: all files of the session have 4 GiB", true};
   if (!hit.thread.memory().value<std::byte>(from))
-    return fmt::format("nothing: the memory at {:#x} could not be read", from.value);
+    return {fmt::format("nothing: the memory at {:#x} could not be read", from.value), true};
   const std::string path = fmt::format("{}.action-{}-{}.bin", recording_, state.rule.number, state.done);
   const auto file = open_output_file(path, OutputMode::New, 0600);
-  if (!file) return file.error().sentence();
+  if (!file) return {file.error().sentence(), true};
   const auto done = copy_out(hit.thread, from, bytes, *file);
   dumped_ += done.value_or(0);
-  if (!done) return fmt::format("{}: {}", path, done.error().sentence());
-  return fmt::format("{}, {} bytes from {:#x}{}", path, *done, from.value,
-                     *done < static_cast<std::uint64_t>(wanted) ? "; more could not be read, or was too much" : "");
+  if (!done) return {fmt::format("{}: {}", path, done.error().sentence()), true};
+  return {fmt::format("{}, {} bytes from {:#x}{}", path, *done, from.value,
+                      *done < static_cast<std::uint64_t>(wanted) ? "; more could not be read, or was too much" : "")};
 }
 
 // To the thread that made the call: it is stopped, so its number is not another one's.
-std::string ActionRunner::send_signal(const Hit& hit, int signal) const {
+ActionRunner::Outcome ActionRunner::send_signal(const Hit& hit, int signal) const {
   const Inferior& inferior = *hit.thread.inferior;
   if (::syscall(SYS_tgkill, inferior.pid.value(), hit.thread.tid.value(), signal) != 0)
-    return fmt::format("{} was not sent: {}", signal_name(signal), ::strerror(errno));
-  return signal_name(signal);
+    return {fmt::format("{} was not sent: {}", signal_name(signal), ::strerror(errno)), true};
+  return {std::string(signal_name(signal))};
 }
 
-std::string ActionRunner::stop(const Hit& hit) const {
+ActionRunner::Outcome ActionRunner::stop(const Hit& hit) const {
   const pid_t pid = hit.thread.inferior->pid.value();
-  if (::kill(pid, SIGSTOP) != 0) return fmt::format("it was not stopped: {}", ::strerror(errno));
-  return fmt::format("it goes on with: kill -CONT {}", pid);
+  if (::kill(pid, SIGSTOP) != 0) return {fmt::format("it was not stopped: {}", ::strerror(errno)), true};
+  return {fmt::format("it goes on with: kill -CONT {}", pid)};
 }
 
-std::string ActionRunner::start(const actions::Rule& rule, const Hit& hit, const actions::Facts& facts) const {
+ActionRunner::Outcome ActionRunner::start(const actions::Rule& rule, const Hit& hit,
+                                          const actions::Facts& facts) const {
   const auto& command = rule.action.command;
-  const auto pid = run_beside(command, {fmt::format("FADE_PID={}", hit.thread.inferior->pid.value()),
-                                        fmt::format("FADE_TID={}", hit.thread.tid.value()),
-                                        fmt::format("FADE_FUNCTION={}", hit.entry.probe->symbol),
-                                        fmt::format("FADE_RESULT={}", facts.of("result").text.value_or(""))});
-  if (!pid) return pid.error().sentence();
-  return fmt::format("process {}: {}", pid->value(), fmt::join(command, " "));
+  const auto pid = run_beside(
+      command,
+      {fmt::format("FADE_PID={}", hit.thread.inferior->pid.value()), fmt::format("FADE_TID={}", hit.thread.tid.value()),
+       fmt::format("FADE_FUNCTION={}", hit.entry.probe->symbol),
+       fmt::format("FADE_RESULT={}", facts.of("result").text.value_or(""))},
+      scheduling_);
+  if (!pid) return {pid.error().sentence(), true};
+  return {fmt::format("process {}: {}", pid->value(), fmt::join(command, " "))};
 }
 
 // Calls that came before are stored first.
-void ActionRunner::tell(const State& state, const Hit& hit, std::string action, std::string detail, StackId stack) {
+void ActionRunner::tell(const State& state, const Hit& hit, std::string action, Outcome outcome, StackId stack) {
   book_.flush();
   sink_.notice(ActionDone{state.rule.number, hit.call.record.id, hit.thread.id, hit.call.record.caller, stack,
-                          clock_.now(), std::move(action), std::move(detail)});
+                          clock_.now(), std::move(action), std::move(outcome.detail), outcome.has_failed});
 }
 
 }  // namespace fade

@@ -14,6 +14,7 @@
 #include "session/call_book.hpp"
 #include "session/function_table.hpp"
 #include "session/inferior.hpp"
+#include "session/side_command.hpp"
 #include "session/stack_capture.hpp"
 
 namespace fade {
@@ -35,12 +36,17 @@ class ActionRunner {
   // True once after a rule asked for a snapshot: it needs other threads to stop, so it is taken between stops.
   bool take_snapshot_wish() { return std::exchange(wants_snapshot_, false); }
   std::uint64_t done() const { return done_; }
+  std::uint64_t failed() const { return failed_; }
 
  private:
   struct State {
     actions::Rule rule;
     std::uint64_t done = 0;
     bool is_at_limit = false;
+  };
+  struct Outcome {
+    std::string detail;
+    bool has_failed = false;
   };
   struct Hit {  // a call for which a rule holds
     Thread& thread;
@@ -51,23 +57,24 @@ class ActionRunner {
   void count_step(const Thread& thread, const Entry& entry, const OpenCall& call);
   std::optional<double> step_of(const Thread& thread) const;
   void run(State& state, Hit& hit, const actions::Facts& facts);
-  std::string act(const State& state, Hit& hit, const actions::Facts& facts);
+  Outcome act(const State& state, Hit& hit, const actions::Facts& facts);
   StackId stack_of(Hit& hit) const;
-  std::string dump(const State& state, const Hit& hit, const actions::Facts& facts);
-  std::string send_signal(const Hit& hit, int signal) const;
-  std::string stop(const Hit& hit) const;
-  std::string start(const actions::Rule& rule, const Hit& hit, const actions::Facts& facts) const;
-  void tell(const State& state, const Hit& hit, std::string action, std::string detail, StackId stack);
+  Outcome dump(const State& state, const Hit& hit, const actions::Facts& facts);
+  Outcome send_signal(const Hit& hit, int signal) const;
+  Outcome stop(const Hit& hit) const;
+  Outcome start(const actions::Rule& rule, const Hit& hit, const actions::Facts& facts) const;
+  void tell(const State& state, const Hit& hit, std::string action, Outcome outcome, StackId stack);
 
   EventSink& sink_;
   const SessionClock& clock_;
   CallBook& book_;
   StackCapture& stacks_;
   const StepRule step_;
+  const Scheduling scheduling_ = Scheduling::now();  // of fade, before it follows a thread of the program
   std::vector<State> rules_;
   std::string recording_;
   bool wants_snapshot_ = false;
-  std::uint64_t done_ = 0, dumped_ = 0;
+  std::uint64_t done_ = 0, failed_ = 0, dumped_ = 0;
   struct Steps {
     std::uint64_t calls = 0, steps = 0;
   };

@@ -109,6 +109,7 @@ void BreakpointCapture::take(Thread& thread, std::uint32_t index, const Register
 
 void BreakpointCapture::thread_ended(Thread& thread, bool process_ended) {
   packets_.thread_ended(thread);
+  delay_ended(thread, clock_.now());
   if (process_ended) numbers_.process_ended(*thread.inferior);
   book_.thread_ended(thread, process_ended);
 }
@@ -224,8 +225,22 @@ EndedCall BreakpointCapture::returned(Thread& thread, OpenCall call, Registers& 
   }
   if (entry.needs.numbers && call.record.id != 0) numbers_.at_return(thread, entry, registers, call);
   if (call.record.id != 0) actions_.at_return(thread, entry, registers, call);
-  if (!packets_.take(thread, entry, call)) book_.complete(call);
+  if (!packets_.take(thread, entry, call)) complete(thread, std::move(call));
   return ended;
+}
+
+// A call with a delay behind it ends with the delay, which may be cut short.
+void BreakpointCapture::complete(Thread& thread, OpenCall call) {
+  if (call.record.exit_ns == thread.held_until) thread.held_calls.push_back(std::move(call));
+  else book_.complete(call);
+}
+
+void BreakpointCapture::delay_ended(Thread& thread, std::int64_t now) {
+  for (OpenCall& call : thread.held_calls) {
+    call.record.exit_ns = std::max(call.record.entry_ns, std::min(call.record.exit_ns, now));
+    book_.complete(call);
+  }
+  thread.held_calls.clear();
 }
 
 bool BreakpointCapture::inject(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call) {
@@ -256,7 +271,7 @@ void BreakpointCapture::skip(Thread& thread, const Entry& entry, const Registers
   take_result(thread, entry, *after, call);
   arguments_.read_outputs(entry, thread.memory(), call);
   if (call.record.id != 0) actions_.at_return(thread, entry, *after, call);
-  book_.complete(call);
+  complete(thread, std::move(call));
   effects_.ended(thread, entry, {.result = after->rax, .table = {}});
 }
 

@@ -67,7 +67,11 @@ class BreakpointCapture final : public Capture {
   // The call was of a function that sets its thread's device, and has succeeded.
   void follow_device(Thread& thread, const probes::Probe& probe, const OpenCall& call);
 
+  // A delay of the thread has ended: its calls that end with the delay are complete.
+  void delay_ended(Thread& thread, std::int64_t now);
+
   const Corrector& corrector() const { return corrector_; }
+  const Injector& injector() const { return injector_; }
   NumberWatch& numbers() { return numbers_; }
   ActionRunner& actions() { return actions_; }
   const ActionRunner& actions() const { return actions_; }
@@ -92,6 +96,7 @@ class BreakpointCapture final : public Capture {
   void skip(Thread& thread, const Entry& entry, const Registers& registers, std::int64_t error, OpenCall& call);
   void inject_at_return(Thread& thread, const Entry& entry, Registers& registers, OpenCall& call);
   EndedCall returned(Thread& thread, OpenCall call, Registers& registers, std::int64_t now);
+  void complete(Thread& thread, OpenCall call);
   void take_result(Thread& thread, const Entry& entry, const Registers& registers, OpenCall& call);
   void succeeded(Thread& thread, const Entry& entry, OpenCall& call);
 

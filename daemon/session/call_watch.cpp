@@ -59,7 +59,10 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
           {sink, clock, roster, functions_, taps_, options.budget, options.budget_quiet_ns, options.step_begins}),
       prices_(options.budget_prices),
       tally_(sink),
-      delays_(clock, roster) {
+      delays_(clock, roster, [this](Thread& thread, std::int64_t now) {
+        breakpoints_.delay_ended(thread, now);
+        books_.book.flush();
+      }) {
   engines_.add(taps_);
   engines_.add(breakpoints_);
 }
@@ -92,6 +95,7 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
 // While fade leaves the program, no delay begins.
 void CallWatch::go_on(Thread& thread, std::int64_t now) {
   if (thread.held_until > now && is_on()) return delays_.hold(thread);
+  if (thread.held_until != 0) breakpoints_.delay_ended(thread, now);
   thread.held_until = 0;
   samples_.resumes(thread.tid, now);
   Tracee(thread.tid).resume();

@@ -13,9 +13,11 @@
 namespace fade {
 namespace {
 
-// A user's ^C or ^Z does not wait for a delay.
-constexpr std::uint64_t kUrgent = signal_bit(SIGINT) | signal_bit(SIGTERM) | signal_bit(SIGQUIT) | signal_bit(SIGHUP) |
-                                  signal_bit(SIGTSTP) | signal_bit(SIGSTOP);
+// A signal does not wait for a delay, as it would not wait for a slow call. Timers and news come again and again, and
+// would leave nothing of a delay.
+constexpr std::uint64_t kLeisurely = signal_bit(SIGALRM) | signal_bit(SIGVTALRM) | signal_bit(SIGPROF) |
+                                     signal_bit(SIGCHLD) | signal_bit(SIGCONT) | signal_bit(SIGURG) |
+                                     signal_bit(SIGWINCH) | signal_bit(SIGIO) | kTrapBit;
 constexpr std::int64_t kTick = 50'000'000;          // of the tracer itself
 constexpr std::int64_t kSignalsEvery = 20'000'000;  // each look at them reads a file for each held thread
 constexpr std::int64_t kMillisecond = 1'000'000;
@@ -24,7 +26,7 @@ constexpr std::int64_t kEnded = 1;  // in place of the end of a delay: it was en
 
 bool is_wanted(Tid tid) {
   const SignalSets signals = read_signal_sets(tid);
-  return (signals.pending & ~signals.blocked & kUrgent) != 0;
+  return (signals.pending & ~signals.blocked & ~signals.ignored & ~kLeisurely) != 0;
 }
 
 }  // namespace
@@ -41,8 +43,9 @@ bool Delays::goes_on(Tid tid, std::int64_t now, bool looks_for_signals) const {
   if (!thread || thread->held_until == 0) return true;
   if (thread->held_until > now && !(looks_for_signals && is_wanted(tid))) return false;
   if (thread->held_until > now || thread->held_until == kEnded)
-    roster_.note(*thread, "note", 0, "a delay of --inject ended early: the duration of its call has the whole delay");
+    roster_.note(*thread, "note", 0, "a delay of --inject ended early");
   thread->held_until = 0;
+  ended_(*thread, now);
   Tracee(tid).resume();
   return true;
 }

@@ -3,6 +3,8 @@
 // only, while a Tracer lives.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -14,7 +16,10 @@ namespace fade {
 
 class Delays {
  public:
-  Delays(const SessionClock& clock, const Roster& roster) : clock_(clock), roster_(roster) {}
+  using Ended = std::function<void(Thread& thread, std::int64_t now)>;
+  // `ended`: a delay of the thread has ended, and the thread goes on then.
+  Delays(const SessionClock& clock, const Roster& roster, Ended ended)
+      : clock_(clock), roster_(roster), ended_(std::move(ended)) {}
 
   // The stopped thread goes on at thread.held_until.
   void hold(const Thread& thread);
@@ -30,6 +35,7 @@ class Delays {
 
   const SessionClock& clock_;
   const Roster& roster_;
+  const Ended ended_;
   QuickTick tick_;
   std::vector<Tid> held_;
   std::int64_t due_ = 0, looked_ = 0;  // the next end of a delay, or the next look; the last look at signals

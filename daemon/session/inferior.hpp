@@ -82,8 +82,9 @@ struct ThreadSinceExec {
   // running calls when fade attached, outermost first; empty as soon as they may have returned
   std::vector<std::string> earlier_calls;
   std::vector<InjectedReturn> injected_returns;
-  InjectedError injected_error;  // until the thread asks for its last error
-  std::int64_t held_until = 0;   // session time: a delay of --inject holds it in its stop; 0: none
+  InjectedError injected_error;      // until the thread asks for its last error
+  std::int64_t held_until = 0;       // session time: a delay of --inject holds it in its stop; 0: none
+  std::vector<OpenCall> held_calls;  // that end with the delay
 };
 
 struct Thread : ThreadSinceExec {

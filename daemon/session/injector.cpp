@@ -1,6 +1,7 @@
 #include "session/injector.hpp"
 
 #include <fmt/format.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
@@ -22,7 +23,8 @@ namespace {
 
 using Act = probes::Effect::Kind;
 
-constexpr std::size_t kMostLater = 64;  // calls of one thread that are changed at their return
+constexpr std::size_t kMostKernels = 1'000'000;  // of one program
+constexpr std::size_t kMostLater = 64;           // calls of one thread that are changed at their return
 
 std::string name_of(const probes::Probe& probe, std::int64_t result) {
   return probes::shown_value(probe.result, static_cast<std::uint64_t>(result), probes::types_of(probe));
@@ -46,13 +48,25 @@ std::uint64_t patched(std::uint64_t word, std::uint64_t value, std::size_t offse
   return word;
 }
 
-void write_stack(const Thread& thread, std::size_t word, std::uint64_t value, OpenCall& call) {
-  const std::array<std::uint64_t, 1> words{value};
-  thread.memory().write(call.sp + 8 * (1 + word), std::as_bytes(std::span(words)), thread.tid);
-  const auto piece = probes::find_piece(call.payload, PieceKind::Stack);
+// The payload's piece of a kind of words, changed too.
+void change_piece(PieceKind kind, std::size_t word, std::uint64_t value, OpenCall& call) {
+  const auto piece = probes::find_piece(call.payload, kind);
   if (!piece || piece->bytes.size() < 8 * (word + 1)) return;
   std::byte* const at = call.payload.data() + (piece->bytes.data() - call.payload.data()) + 8 * word;
   std::memcpy(at, &value, sizeof value);
+}
+
+void write_stack(const Thread& thread, std::size_t word, std::uint64_t value, OpenCall& call) {
+  const std::array<std::uint64_t, 1> words{value};
+  thread.memory().write(call.sp + 8 * (1 + word), std::as_bytes(std::span(words)), thread.tid);
+  change_piece(PieceKind::Stack, word, value, call);
+}
+
+void write_sse(const Thread& thread, std::size_t number, std::uint64_t value, std::size_t size, OpenCall& call) {
+  const Tracee tracee(thread.tid);
+  const auto before = tracee.sse_words();
+  if (!before || number >= before->size() || !tracee.set_sse_word(number, value, size)) return;
+  change_piece(PieceKind::Sse, number, patched((*before)[number], value, 0, size), call);
 }
 
 // One request, so that a thread never runs with half of them if fade dies.
@@ -67,6 +81,13 @@ void write_registers(const Thread& thread, const std::array<std::uint64_t, 6>& w
   registers->r8 = words[4];
   registers->r9 = words[5];
   tracee.set_registers(*registers);
+}
+
+// Only where the program itself may write. ptrace writes to read-only pages, too.
+void write_as_program(Tid tid, RemoteAddr to, std::span<const std::byte> bytes) {
+  const iovec local{const_cast<std::byte*>(bytes.data()), bytes.size()};
+  const iovec remote{reinterpret_cast<void*>(to.value), bytes.size()};
+  (void)::process_vm_writev(tid.value(), &local, 1, &remote, 1, 0);
 }
 
 // HIP writes these also where it fails: an allocation gives a null pointer, the count of no devices is 0.
@@ -88,18 +109,20 @@ Injector::Order Injector::at_entry(Thread& thread, const Entry& entry, OpenCall&
   Inferior& inferior = *thread.inferior;
   const auto& sites = inferior.program->call_sites;
   const auto site = sites.find(call.return_address);
-  const probes::CallAtEntry asked{.probe = *entry.probe,
-                                  .record = call.record,
-                                  .payload = call.payload,
-                                  .device = thread.device,
-                                  .caller = site == sites.end() ? std::string_view() : base_name(site->second.library),
-                                  .thread_name = thread.name,
-                                  .tid = thread.tid,
-                                  .rank = rank_of(inferior),
-                                  .now = call.record.entry_ns};
+  const probes::CallAtEntry asked{
+      .probe = *entry.probe,
+      .record = call.record,
+      .payload = call.payload,
+      .device = thread.device,
+      .caller = site == sites.end() ? std::string_view() : base_name(site->second.library),
+      .thread_name = thread.name,
+      .tid = thread.tid,
+      .rank = rank_of(inferior),
+      .kernel = rules_.needs_kernels() ? kernel_of(thread, entry, call) : std::string_view(),
+      .now = call.record.entry_ns};
   Order out;
   std::vector<Effect> later;
-  for (const Effect& effect : rules_.decide(asked, inferior.injections)) {
+  for (const Effect& effect : rules_.decide(asked, inferior.injections, &seen_)) {
     if (is_at_return(effect)) {
       later.push_back(effect);
     } else if (effect.kind == Act::Delay) {
@@ -134,10 +157,12 @@ void Injector::replace(Thread& thread, const Entry& entry, const Effect& effect,
   const auto& types = probes::types_of(*entry.probe);
   hit(thread, entry, call, effect.rule, dry_or_not(to.name), probes::shown_value(to.place.type, *was, types), to.text);
   if (is_dry_) return;
+  call.record.flags |= kReplaced;
   const probes::Location& at = entry.probe->parameters[to.place.parameter].at;
   const std::size_t offset = to.place.part < 0 ? 0 : 4 * static_cast<std::size_t>(to.place.part);
   const std::size_t word = at.first + offset / 8;
   const std::size_t size = to.place.type.size;
+  if (at.where == probes::Location::Where::Sse) return write_sse(thread, at.first, to.value, size, call);
   if (at.where == probes::Location::Where::Integer && word < call.record.words.size()) {
     call.record.words[word] = patched(call.record.words[word], to.value, offset % 8, size);
     return write_registers(thread, call.record.words);
@@ -154,13 +179,14 @@ void Injector::write_outputs(const Thread& thread, const Entry& entry, const Ope
     const RemoteAddr at{argument(*entry.probe, parameter, call)};
     const std::array<std::byte, 8> zero{};
     if (at && parameter.pointee.size <= zero.size())
-      thread.memory().write(at, std::span(zero).first(parameter.pointee.size), thread.tid);
+      write_as_program(thread.tid, at, std::span(zero).first(parameter.pointee.size));
     return;  // the first output is the answer
   }
 }
 
 Injector::Answer Injector::at_return(Thread& thread, const Entry& entry, const OpenCall& call, std::uint64_t result) {
   Answer out;
+  if (rules_.needs_kernels() && !entry.probe->failed(result)) learn_kernel(thread, entry, call);
   auto& waiting = thread.injected_returns;
   const auto found = std::ranges::find_if(
       waiting, [&](const InjectedReturn& one) { return one.sp == call.sp && one.entry == call.entry; });
@@ -191,6 +217,33 @@ Injector::Answer Injector::at_return(Thread& thread, const Entry& entry, const O
   if (rules_.tells_last_error(*entry.probe))
     if (const auto told = last_error(thread, entry, call, out.result.value_or(result))) out.result = told;
   return out;
+}
+
+// The name of the kernel behind a handle that the call has given.
+void Injector::learn_kernel(const Thread& thread, const Entry& entry, const OpenCall& call) const {
+  const probes::Probe& probe = *entry.probe;
+  if (probe.kind != probes::Kind::GetFunction) return;
+  const probes::Parameter* const out = probe.with_role(probes::Role::Kernel);
+  const probes::Parameter* const name = probe.with_role(probes::Role::KernelName);
+  const probes::Parameter* const object = probe.with_role(probes::Role::Address);
+  auto& known = thread.inferior->program->named_kernels;
+  const auto handle =
+      out ? thread.memory().value<std::uint64_t>({argument(probe, *out, call)}) : std::optional<std::uint64_t>();
+  if (!handle || known.size() >= kMostKernels) return;
+  if (name) {
+    if (auto text = probes::string_argument(probe, *name, call.record, call.payload)) known[*handle].name = *text;
+  } else if (object) {
+    const auto found = known.find(argument(probe, *object, call));
+    if (found != known.end()) known[*handle] = KernelName(found->second);
+  }
+}
+
+std::string_view Injector::kernel_of(const Thread& thread, const Entry& entry, const OpenCall& call) {
+  const probes::Parameter* const kernel = entry.probe->with_role(probes::Role::Kernel);
+  if (!kernel || entry.probe->kind != probes::Kind::Launch) return {};
+  const auto& known = thread.inferior->program->named_kernels;
+  const auto found = known.find(argument(*entry.probe, *kernel, call));
+  return found == known.end() ? std::string_view() : std::string_view(found->second.name);
 }
 
 // Outputs of the call lie in the program's memory; they are not read yet.

@@ -41,6 +41,9 @@ class Injector {
   // The stopped thread has returned from `call` with `result`.
   Answer at_return(Thread& thread, const Entry& entry, const OpenCall& call, std::uint64_t result);
 
+  // What became of each rule, for rules without an effect.
+  const probes::RulesSeen& seen() const { return seen_; }
+
  private:
   using Effect = probes::Effect;
 
@@ -48,6 +51,8 @@ class Injector {
   void replace(Thread& thread, const Entry& entry, const Effect& effect, OpenCall& call);
   void follow_preset(Thread& thread, const Entry& entry, const Effect& effect, const OpenCall& call);
   void fail(Thread& thread, const Entry& entry, const Effect& effect, const OpenCall& call);
+  void learn_kernel(const Thread& thread, const Entry& entry, const OpenCall& call) const;
+  static std::string_view kernel_of(const Thread& thread, const Entry& entry, const OpenCall& call);
   std::optional<std::uint64_t> last_error(Thread& thread, const Entry& entry, const OpenCall& call,
                                           std::uint64_t result);
   void hit(const Thread& thread, const Entry& entry, const OpenCall& call, RuleId rule, std::string action,
@@ -58,6 +63,7 @@ class Injector {
   const SessionClock& clock_;
   const probes::Injections& rules_;
   const bool is_dry_;
+  probes::RulesSeen seen_;
 };
 
 }  // namespace fade

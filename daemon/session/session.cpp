@@ -267,6 +267,7 @@ Session::Totals Session::totals() const {
   out.libraries = calls_.modules().libraries();
   out.postmortems = lookouts_.black_box().sentences();
   out.notes = notes();
+  out.rules_seen = calls_.breakpoints().injector().seen();
   append(out.excluded, calls_.breakpoints().corrector().excluded());
   return out;
 }
@@ -286,6 +287,9 @@ std::vector<std::string> Session::notes() const {
   if (const auto done = calls_.breakpoints().actions().done(); done > 0)
     out.push_back(fmt::format("rules of --actions did something {} (fade-query actions)",
                               done == 1 ? std::string("once") : fmt::format("{} times", done)));
+  if (const auto failed = calls_.breakpoints().actions().failed(); failed > 0)
+    out.push_back(fmt::format("rules of --actions failed {} (fade-query actions has the reasons)",
+                              failed == 1 ? std::string("once") : fmt::format("{} times", failed)));
   append(out, traps_.notes());
   if (const auto untraced = population_.untraced().reported(); untraced > 0)
     out.push_back(

@@ -107,6 +107,7 @@ class Session {  // the fields are the classes that stops are given to; this one
     std::vector<std::string> libraries, notes;
     // a sentence each: a library asked for an answer that a rule changes for other libraries alone
     std::vector<std::string> excluded;
+    probes::RulesSeen rules_seen;          // of --inject and --replace
     std::vector<std::string> postmortems;  // a sentence each: crashes and hangs
   };
   Totals totals() const;

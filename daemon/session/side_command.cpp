@@ -33,13 +33,15 @@ std::vector<std::string> environment_with(const std::vector<std::string>& more) 
 }
 
 // Runs in the grandchild: async-signal-safe calls only.
-[[noreturn]] void become(char** argv, char** environment, int error) {
+[[noreturn]] void become(char** argv, char** environment, const Scheduling& scheduling, int error) {
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   const int input = ::open("/dev/null", O_RDONLY);
   if (input >= 0) ::dup2(input, STDIN_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  scheduling.give_to_caller();
   own_memory::give_back();
   ::execvpe(argv[0], argv, environment);
   const int failure = errno;
@@ -72,8 +74,22 @@ Said read_said(int from) {
 
 }  // namespace
 
+Scheduling Scheduling::now() {
+  Scheduling out;
+  out.has_cpus = ::sched_getaffinity(0, sizeof out.cpus, &out.cpus) == 0;
+  if (const int policy = ::sched_getscheduler(0); policy >= 0) out.policy = policy;
+  return out;
+}
+
+void Scheduling::give_to_caller() const {
+  if (has_cpus) ::sched_setaffinity(0, sizeof cpus, &cpus);
+  const sched_param usual{};  // of the policies without a priority
+  if (policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE) ::sched_setscheduler(0, policy, &usual);
+}
+
 // The child ends at once, so that init or a reaper waits for the command, and not fade.
-Result<Pid> run_beside(const std::vector<std::string>& command, const std::vector<std::string>& more) {
+Result<Pid> run_beside(const std::vector<std::string>& command, const std::vector<std::string>& more,
+                       const Scheduling& scheduling) {
   const std::vector<std::string> environment = environment_with(more);
   auto argv = pointers_to(command), variables = pointers_to(environment);
   int ends[2];
@@ -86,7 +102,7 @@ Result<Pid> run_beside(const std::vector<std::string>& command, const std::vecto
     if (inner == 0) {
       const pid_t own = ::getpid();
       if (::write(to.get(), &own, sizeof own) < 0) ::_exit(126);
-      become(argv.data(), variables.data(), to.get());
+      become(argv.data(), variables.data(), scheduling, to.get());
     }
     ::_exit(inner < 0 ? 1 : 0);
   }

@@ -54,9 +54,15 @@ void CallRows::note_result(const RecordedCall& call) {
 
 // A told error keeps its stack also if the call itself has no row.
 void CallRows::note_error(const RecordedCall& call) {
-  const FailedCall failed{
-      call.call, call.thread.row, call.function.row,       books_.directory.site_row(call.record.caller),
-      call.end,  call.result,     call.view.result_name(), (call.record.flags & kInjected) != 0};
+  const FailedCall failed{call.call,
+                          call.thread.row,
+                          call.function.row,
+                          books_.directory.site_row(call.record.caller),
+                          call.end,
+                          call.result,
+                          call.view.result_name(),
+                          (call.record.flags & kInjected) != 0,
+                          (call.record.flags & (kInjected | kReplaced)) == kReplaced};
   const bool told = books_.errors.add(failed, [&] { return call.view.args_json(); });
   if (told && call.record.stack != 0) books_.stacks.call(call.call, call.record.stack);
 }

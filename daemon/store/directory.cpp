@@ -11,7 +11,7 @@
 #include "base/glob.hpp"
 #include "base/secrets.hpp"
 #include "probes/vocabulary.hpp"
-#include "store/demangle.hpp"
+#include "base/demangle.hpp"
 #include "store/wait_book.hpp"
 
 namespace fade::store {

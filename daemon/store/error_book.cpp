@@ -8,14 +8,14 @@ constexpr std::size_t kMostKeys = 50'000;  // beyond it, callers are no longer t
 ErrorBook::ErrorBook(sqlite::Db& db, Failure& failure)
     : last_(last_row<ErrorRow>(db, "error_")),
       insert_(db, failure, "INSERT INTO error_ VALUES (?1,?2,?3,?3,?4,?5,?6,?7,?8,?9,1)"),
-      injected_(db, failure, "INSERT INTO injected_error_ VALUES (?)"),
+      injected_(db, failure, "INSERT INTO injected_error_ VALUES (?,?)"),
       fold_(db, failure, "UPDATE error_ SET n = ?2, ts_last = ?3 WHERE id = ?1"),
       name_(db, failure, "INSERT OR IGNORE INTO result_name_ VALUES (?,?,?,?)"),
       unname_(db, failure, "DELETE FROM result_name_ WHERE fn = ? AND code = ?") {}
 
 bool ErrorBook::add(const FailedCall& call, const std::function<std::string()>& args) {
   const bool crowded = seen_.size() >= kMostKeys;
-  Seen& seen = seen_[{call.function, crowded ? SiteRow() : call.caller, call.code, call.is_injected}];
+  Seen& seen = seen_[{call.function, crowded ? SiteRow() : call.caller, call.code, call.is_injected, call.is_replaced}];
   if (seen.rows > kRowsEach) {
     ++seen.folded;
     seen.last = call.at;
@@ -25,7 +25,7 @@ bool ErrorBook::add(const FailedCall& call, const std::function<std::string()>& 
   ++seen.rows;
   insert_(++last_, call.call, call.at, call.thread, call.function, unless(call.caller, 0), call.code,
           unless_empty(call.name), args());
-  if (call.is_injected) injected_(last_);
+  if (call.is_injected || call.is_replaced) injected_(last_, call.is_replaced);
   if (seen.rows > kRowsEach) {  // this one will stand for all that follow
     seen.fold = last_;
     seen.folded = 1;

@@ -21,6 +21,7 @@ struct FailedCall {
   std::int64_t code = 0;
   std::string name;
   bool is_injected = false;  // by a rule of --inject
+  bool is_replaced = false;  // it failed by itself, and a rule of --replace had changed an argument
 };
 
 class ErrorBook {
@@ -44,7 +45,7 @@ class ErrorBook {
     FunctionRow function = 0;
     SiteRow caller = 0;
     std::int64_t code = 0;
-    bool is_injected = false;
+    bool is_injected = false, is_replaced = false;
     bool operator==(const Key&) const = default;
   };
   static constexpr std::size_t kMostResults = 10'000;  // names of results
@@ -56,7 +57,7 @@ class ErrorBook {
   struct Hash {
     std::size_t operator()(const Key& k) const {
       return static_cast<std::size_t>(k.function.value() * 1'000'003 + k.caller.value()) * 1'000'003 +
-             static_cast<std::size_t>(k.code) + (k.is_injected ? 0x9e3779b9u : 0u);
+             static_cast<std::size_t>(k.code) + (k.is_injected ? 0x9e3779b9u : 0u) + (k.is_replaced ? 0x85ebca6bu : 0u);
     }
     std::size_t operator()(const ResultKey& k) const {
       return static_cast<std::size_t>(k.function.value()) * 1'000'003 + static_cast<std::size_t>(k.code);

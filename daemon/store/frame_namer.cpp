@@ -9,7 +9,7 @@
 #include "base/glob.hpp"
 #include "base/log.hpp"
 #include "elf/elf_file.hpp"
-#include "store/demangle.hpp"
+#include "base/demangle.hpp"
 #include "symbols/file_names.hpp"
 
 namespace fade::store {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "store/demangle.hpp"
+#include "base/demangle.hpp"
 
 namespace fade::store {
 namespace {

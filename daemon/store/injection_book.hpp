@@ -2,9 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 
 #include "store/directory.hpp"
+#include "store/hit_sums.hpp"
 
 namespace fade::store {
 
@@ -14,26 +14,18 @@ class InjectionBook {
 
   void on(const InjectionRule& notice);
   void on(const InjectionHit& notice);
-  void flush();
-  std::uint64_t hits() const { return hits_; }
+  void flush() { sums_.flush(); }
+  std::uint64_t hits() const { return sums_.hits(); }
 
  private:
-  struct Sum {
-    InjectionHitRow row = 0;
-    std::uint64_t n = 0;
-    std::int64_t last = 0;
-    bool changed = false;
-  };
-  Sum& sum_of(const InjectionHit& hit);
+  std::string key_of(const InjectionHit& hit) const;
   InjectionRow row_of(RuleId rule) const { return InjectionRow::of(base_.value() + rule.value()); }
 
   Directory& directory_;
   const SessionRow session_;
-  std::unordered_map<std::string, Sum> sums_;
   const InjectionRow base_;  // the last rule of earlier sessions
-  InjectionHitRow last_;
-  std::uint64_t hits_ = 0;
-  Write rule_, hit_, repeat_;
+  HitSums<InjectionHitRow> sums_;
+  Write rule_, hit_;
 };
 
 }  // namespace fade::store

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "store/demangle.hpp"
+#include "base/demangle.hpp"
 
 namespace fade::store {
 namespace {

@@ -29,6 +29,9 @@ NumberBook::NumberBook(sqlite::Db& db, Failure& failure, Directory& directory, S
            "coalesce(excluded.least, least)), greatest = max(coalesce(greatest, excluded.greatest), "
            "coalesce(excluded.greatest, greatest)), first_found = coalesce(first_found, excluded.first_found), "
            "first_nan = coalesce(first_nan, excluded.first_nan)"),
+      step_sum_(db, failure,
+                "INSERT INTO number_step_ VALUES (?1,?2,?3,?4,?5,?6,?7) ON CONFLICT DO UPDATE SET copies = copies + "
+                "excluded.copies, bytes = bytes + excluded.bytes, scanned = scanned + excluded.scanned"),
       left_(db, failure,
             "INSERT INTO number_left_ VALUES (?1,?2,?3,?4,?5) ON CONFLICT DO UPDATE SET copies = copies + "
             "excluded.copies, bytes = bytes + excluded.bytes") {}
@@ -43,6 +46,11 @@ void NumberBook::on(const NumbersSeen& seen, bool keep_rows) {
     else left_(process, seen.down, "its row was not kept, only its sums", 1, cell(seen.scanned));
   }
   add_up(seen, process, row);
+  const ThreadRow thread_row = directory_.thread_row(seen.thread);
+  StepSum& step = step_sums_[{process, thread_row, steps_.open_step(process, thread_row), seen.down}];
+  ++step.copies;
+  step.bytes += seen.bytes;
+  step.scanned += seen.scanned;
 }
 
 NumberRow NumberBook::write(const NumbersSeen& seen, ProcessRow process) {
@@ -83,6 +91,11 @@ void NumberBook::on(const NumbersLeft& n) {
 }
 
 void NumberBook::flush() {
+  for (const auto& [key, sum] : step_sums_) {
+    const auto& [process, thread, step, down] = key;
+    step_sum_(process, thread, step, down, sum.copies, sum.bytes, sum.scanned);
+  }
+  step_sums_.clear();
   for (auto& [key, sum] : sums_) {
     if (sum.copies == 0) continue;
     const auto& [process, function, site, stack, down, device, type, guessed] = key;

@@ -33,15 +33,19 @@ class NumberBook {
     std::int64_t first = 0;
     NumberRow first_found = 0, first_nan = 0;
   };
+  struct StepSum {
+    std::uint64_t copies = 0, bytes = 0, scanned = 0;
+  };
   NumberRow write(const NumbersSeen& seen, ProcessRow process);
   void add_up(const NumbersSeen& seen, ProcessRow process, NumberRow row);
 
   Directory& directory_;
   StepBook& steps_;
   std::map<Key, Sum> sums_;
+  std::map<std::tuple<ProcessRow, ThreadRow, StepRow, bool>, StepSum> step_sums_;  // since the last flush
   NumberRow last_;
   std::int64_t rows_ = 0;
-  Write row_, sum_, left_;
+  Write row_, sum_, step_sum_, left_;
 };
 
 }  // namespace fade::store

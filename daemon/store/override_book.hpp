@@ -2,9 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <string>
-#include <unordered_map>
 
 #include "store/directory.hpp"
+#include "store/hit_sums.hpp"
 
 namespace fade::store {
 
@@ -14,24 +14,16 @@ class OverrideBook {
 
   void on(const OverrideRule& notice);
   void on(const OverrideHit& notice);
-  void flush();
-  std::uint64_t hits() const { return hits_; }
+  void flush() { sums_.flush(); }
+  std::uint64_t hits() const { return sums_.hits(); }
 
  private:
-  struct Sum {
-    OverrideHitRow row = 0;
-    std::uint64_t n = 0;
-    std::int64_t last = 0;
-    bool changed = false;
-  };
-  Sum& sum_of(const OverrideHit& hit);
+  std::string key_of(const OverrideHit& hit) const;
 
   Directory& directory_;
   const SessionRow session_;
-  std::unordered_map<std::string, Sum> sums_;
-  OverrideHitRow last_;
-  std::uint64_t hits_ = 0;
-  Write rule_, hit_, repeat_;
+  HitSums<OverrideHitRow> sums_;
+  Write rule_, hit_;
 };
 
 }  // namespace fade::store

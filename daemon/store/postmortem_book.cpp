@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "store/call_view.hpp"
-#include "store/demangle.hpp"
+#include "base/demangle.hpp"
 
 namespace fade::store {
 namespace {

@@ -13,6 +13,7 @@
 #include "session/session.hpp"
 #include "supervisor/budget.hpp"
 #include "supervisor/coverage_plan.hpp"
+#include "supervisor/hidden_devices.hpp"
 #include "supervisor/ignored_signals.hpp"
 #include "supervisor/kfd_topology.hpp"
 #include "supervisor/permission.hpp"
@@ -24,6 +25,14 @@ namespace {
 
 constexpr std::size_t kShownInFlight = 4;
 constexpr std::int64_t kTickPeriod = 1'000'000'000;
+
+bool is_of_preset(const probes::Rule& rule) { return rule.origin.starts_with(kOfPreset); }
+
+// The option that its rules came from.
+std::string source_of(const probes::Overrides& overrides) {
+  const bool is_preset = !overrides.empty() && std::ranges::all_of(overrides.rules(), is_of_preset);
+  return is_preset ? overrides.rules().front().origin : "--set";
+}
 
 bool is_a_refusal(int code) { return code == EPERM || code == EACCES || code == ESRCH; }
 
@@ -100,15 +109,17 @@ std::string Attachment::cached_sentence(const Session& session) const {
   if (seen.copies == 0)
     return fmt::format(
         "no copy of device properties was found in the program's memory ({} searched{}). What it keeps in another form "
-        "is not changed by --set",
-        human_bytes(static_cast<std::int64_t>(seen.searched)), limit);
+        "is not changed by {}",
+        human_bytes(static_cast<std::int64_t>(seen.searched)), limit, source_of(overrides_));
   const std::string holds = fmt::format("the program holds {} of device properties", copies(seen.copies));
   if (overrides_.empty()) return fmt::format("{} (fade-query cached{})", holds, limit);
   if (seen.changed == seen.differ && seen.changed > 0)
     return fmt::format("{}; fade changed {} (fade-query cached{})", holds, seen.changed, limit);
-  if (seen.differ == 0) return fmt::format("{}; none differs from --set (fade-query cached{})", holds, limit);
-  return fmt::format("{}. {} that --set does not reach {} as before (fade-query cached{}){}", holds,
-                     copies(seen.differ - seen.changed), seen.differ - seen.changed == 1 ? "stays" : "stay", limit,
+  if (seen.differ == 0)
+    return fmt::format("{}; none differs from {} (fade-query cached{})", holds, source_of(overrides_), limit);
+  return fmt::format("{}. {} that {} does not reach {} as before (fade-query cached{}){}", holds,
+                     copies(seen.differ - seen.changed), source_of(overrides_),
+                     seen.differ - seen.changed == 1 ? "stays" : "stay", limit,
                      options_.set_cached ? "" : "; --set-cached changes copies");
 }
 
@@ -225,6 +236,8 @@ Result<AttachOutcome> attach(const AttachOptions& options, AttachObserver& obser
   if (!overrides) return tl::unexpected(overrides.error());
   const auto chosen = choose_probes(options);
   if (!chosen) return tl::unexpected(chosen.error());
+  if (auto checked = check_nothing_is_hidden(chosen->injections); !checked)
+    return tl::unexpected(std::move(checked.error()));
   auto session = session_options(options, *chosen, *overrides);
   if (!session) return tl::unexpected(std::move(session.error()));
   const auto engine = engine_for(options.engine, CaptureEngine::Breakpoints, session->budget);

@@ -111,7 +111,8 @@ Result<probes::Overrides> read_rules(const RecordingOptions& options) {
   const auto injections = injection_texts(options);
   if (!injections) return tl::unexpected(injections.error());
   for (const probes::InjectionText& text : *injections)
-    if (std::string rule = probes::override_of(text); !rule.empty()) rules.push_back({std::move(rule), text.origin});
+    if (std::string rule = probes::override_of(text); !rule.empty())
+      rules.push_back({std::move(rule), std::string(kOfPreset) + text.text});
   auto resolved = with_presets(std::move(rules), [&] { return KfdReader(options.sysfs_root).read(); });
   if (!resolved) return usage(std::move(resolved.error()));
   auto overrides = probes::Overrides::parse(*resolved);

@@ -29,6 +29,9 @@ Result<StackChoice> stack_choice(const RecordingOptions& options);
 Result<SessionOptions> session_options(const RecordingOptions& options, const ChosenProbes& chosen,
                                        const probes::Overrides& overrides);
 
+// The origin of a rule of --set that belongs to a preset of --inject begins like this.
+inline constexpr std::string_view kOfPreset = "--inject ";
+
 // fade's environment, with the changes of -E. VAR=VALUE sets, VAR takes away.
 std::vector<std::string> changed_environment(const std::vector<std::string>& changes, char** ours);
 // That of the program of a run.

@@ -7,11 +7,13 @@
 
 #include "base/log.hpp"
 #include "base/own_memory.hpp"
+#include "probes/device_properties.hpp"
 #include "supervisor/call_cost.hpp"
 #include "supervisor/coverage_plan.hpp"
 #include "supervisor/detail_rule.hpp"
 #include "supervisor/kfd_topology.hpp"
 #include "supervisor/output_name.hpp"
+#include "supervisor/preparation.hpp"
 #include "supervisor/step_rule.hpp"
 
 namespace fade {
@@ -91,6 +93,12 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   if (options_.delay_ns) session.set_recording(recording_ = false);
 }
 
+void Recording::began_without(const std::vector<HiddenDevice>& devices) {
+  for (const HiddenDevice& one : devices)
+    queue_.notice(InjectionHit{
+        .rule = one.rule, .at = clock_.now(), .action = "environment", .was = one.was, .became = one.became});
+}
+
 void Recording::mark() { queue_.notice(Lifecycle{.at = clock_.now(), .kind = "mark", .detail = "fadectl mark"}); }
 
 // --delay and --duration: events outside of the window are not recorded.
@@ -130,10 +138,23 @@ void Recording::look_after_memory() {
 
 namespace {
 
-std::string why_no_rule_was_applied(const Session::Totals& seen) {
+std::string why_no_rule_was_applied(const probes::Overrides& rules, const Session::Totals& seen) {
+  const auto is_of_preset = [](const probes::Rule& rule) { return rule.origin.starts_with(kOfPreset); };
+  if (std::ranges::all_of(rules.rules(), is_of_preset))
+    return fmt::format("{} changed no answer: the program never asked how much memory its devices have",
+                       rules.rules().front().origin);
   if (seen.excluded.empty()) return "no --set rule took effect; the program never read these properties";
   const std::string more = seen.excluded.size() > 1 ? fmt::format(" ({} more)", seen.excluded.size() - 1) : "";
   return fmt::format("no --set rule took effect: {}{}", seen.excluded.front(), more);
+}
+
+// The causes of the first rules; fade-query injections shows all rules.
+std::vector<std::string> why_idle(const probes::Injections& rules, const Session::Totals& seen) {
+  constexpr std::size_t kMostTold = 3;
+  std::vector<std::string> out{"no --inject or --replace rule took effect (fade-query injections)"};
+  for (const probes::Injection& rule : rules.rules().first(std::min(kMostTold, rules.rules().size())))
+    out.push_back(fmt::format("{}: {}", probes::escaped(rule.spec), rules.why_idle(rule, seen.rules_seen)));
+  return out;
 }
 
 }  // namespace
@@ -181,9 +202,9 @@ RunSummary Recording::finish(Session& session) {
   for (const auto& one : totals.top) out.top.push_back({one.name, one.calls, one.errors, one.total_ns, one.untimed});
   for (const std::string& note : overrides_.notes()) out.notes.push_back(note);
   if (!overrides_.empty() && totals.overrides == 0 && session.cached().changed == 0)
-    out.notes.push_back(why_no_rule_was_applied(seen));
+    out.notes.push_back(why_no_rule_was_applied(overrides_, seen));
   if (!session.injections().empty() && totals.injections == 0)
-    out.notes.push_back("no --inject or --replace rule took effect: no call matched (fade-query injections)");
+    for (std::string& note : why_idle(session.injections(), seen)) out.notes.push_back(std::move(note));
   return out;
 }
 

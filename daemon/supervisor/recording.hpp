@@ -18,6 +18,7 @@
 #include "store/writer.hpp"
 #include "supervisor/call_cost.hpp"
 #include "supervisor/even_pace.hpp"
+#include "supervisor/hidden_devices.hpp"
 #include "supervisor/recording_options.hpp"
 
 namespace fade {
@@ -31,7 +32,8 @@ class Recording {
 
   // `kind`: run or attach. `command` is of process `pid`; its first word is the program.
   Result<void> open(std::string kind, std::vector<std::string> command, Pid pid);
-  void begin(Session& session, const Tracer& tracer);     // before its first stop
+  void begin(Session& session, const Tracer& tracer);  // before its first stop
+  void began_without(const std::vector<HiddenDevice>& devices);
   void now_and_then(Session& session, std::int64_t now);  // after every stop or tick
   void pause(bool on) { paused_ = on; }                   // while paused nothing is recorded; rules go on being applied
   void mark();                                            // a row of lifecycle, and a trigger (--trigger mark)

@@ -14,6 +14,7 @@
 #include "session/session.hpp"
 #include "supervisor/budget.hpp"
 #include "supervisor/coverage_plan.hpp"
+#include "supervisor/hidden_devices.hpp"
 #include "supervisor/ignored_signals.hpp"
 #include "supervisor/job_control.hpp"
 #include "supervisor/permission.hpp"
@@ -44,7 +45,9 @@ class Run {
   Run(const RunOptions& options, const probes::Overrides& overrides, Coverage coverage)
       : options_(options), recording_(options, overrides, std::move(coverage)), overrides_(overrides) {}
 
-  Result<RunOutcome> execute(SessionOptions session, OnStarted on_started);
+  // `environment`: of the program.
+  Result<RunOutcome> execute(SessionOptions session, std::vector<std::string> environment,
+                             const std::vector<HiddenDevice>& hidden, OnStarted on_started);
 
  private:
   void loop(Session& session, SignalRelay& relay, OnStarted on_started);
@@ -88,9 +91,10 @@ void Run::loop(Session& session, SignalRelay& relay, OnStarted on_started) {
   }
 }
 
-Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_started) {
+Result<RunOutcome> Run::execute(SessionOptions session_options, std::vector<std::string> environment,
+                                const std::vector<HiddenDevice>& hidden, OnStarted on_started) {
   // Before anything of ours could be inherited: threads, handlers, descriptors.
-  auto program = LaunchedProgram::fork_waiting({options_.command, environment_of(options_), options_.directory});
+  auto program = LaunchedProgram::fork_waiting({options_.command, std::move(environment), options_.directory});
   if (!program) return own_failure(std::move(program.error()));
   const SignalWitness witness(program->pid(), options_.command);
   for (const int signal : kIgnoredSignals) ::signal(signal, SIG_IGN);
@@ -104,6 +108,7 @@ Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_sta
   if (!tracer) return own_failure(std::move(tracer.error()));
   Session session(*tracer, recording_.sink(), recording_.clock(), overrides_, std::move(session_options));
   recording_.begin(session, *tracer);
+  recording_.began_without(hidden);
   session.adopt(pid_ = program->pid());
   SignalRelay relay(program->pid(), witness);
   program->release();
@@ -135,8 +140,11 @@ Result<RunOutcome> run(const RunOptions& options, OnStarted on_started) {
   session->engine = *engine;
   if (auto found = find_program(options.command[0], options.directory); !found)
     return tl::unexpected(std::move(found.error()));
+  std::vector<std::string> environment = environment_of(options);
+  const auto hidden = hide_devices(chosen->injections, number_of_gpus(options.sysfs_root), environment);
+  if (!hidden) return tl::unexpected(hidden.error());
   return Run(options, *overrides, coverage_of(options, *chosen, session->wishes))
-      .execute(std::move(*session), on_started);
+      .execute(std::move(*session), std::move(environment), *hidden, on_started);
 }
 
 Result<std::vector<std::string>> resolved_rules(const RecordingOptions& options) {

@@ -28,14 +28,27 @@ ValuePlace part_of(std::size_t parameter, int part) {
   return {static_cast<std::uint8_t>(parameter), part, {TypeClass::Unsigned, 4, "unsigned int"}};
 }
 
+bool is_value(const Parameter& parameter) {
+  const bool is_in_sse = parameter.at.where == Location::Where::Sse;
+  return is_in_sse ? is_float(parameter.type) : is_number(parameter.type) || is_float(parameter.type);
+}
+
+// Of a parameter that has a name of that kind, but no value that can be written.
+std::string why_not(const Probe& probe, std::string_view name) {
+  const auto found = std::ranges::find(probe.parameters, name, &Parameter::name);
+  if (found == probe.parameters.end()) return {};
+  if (found->type.cls == TypeClass::CString)
+    return ": it is a text in the program's memory, and fade writes none there that other threads may read";
+  return is_value(*found) || found->type.cls == TypeClass::Dim3 ? std::string() : ": it is no number";
+}
+
 std::optional<ValuePlace> in_parameter(const Probe& probe, std::size_t index, std::string_view rest) {
   const Parameter& parameter = probe.parameters[index];
   if (parameter.type.cls == TypeClass::Dim3) {
     const std::size_t part = rest.size() == 2 ? kParts.find(rest[1]) : std::string_view::npos;
     return part == std::string_view::npos ? std::nullopt : std::optional(part_of(index, static_cast<int>(part)));
   }
-  const bool is_word = is_number(parameter.type) && parameter.at.where != Location::Where::Sse;
-  if (!rest.empty() || !is_word) return std::nullopt;
+  if (!rest.empty() || !is_value(parameter)) return std::nullopt;
   return ValuePlace{static_cast<std::uint8_t>(index), -1, parameter.type};
 }
 
@@ -45,21 +58,26 @@ const Parameter* with_role(const Probe& probe, std::string_view word) {
   return role && *role != Role::None ? probe.with_role(*role) : nullptr;
 }
 
-}  // namespace
-
-bool ArgumentTest::holds(std::uint64_t argument) const {
-  const std::uint64_t a = extended(place.type, argument), b = extended(place.type, value);
-  const bool has_sign = place.type.cls == TypeClass::Signed || place.type.cls == TypeClass::Enum;
-  const bool is_less = has_sign ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
+template <class T>
+bool compares(Op op, T a, T b) {
   switch (op) {
     case Op::Equal: return a == b;
     case Op::NotEqual: return a != b;
-    case Op::Less: return is_less;
-    case Op::LessEqual: return is_less || a == b;
-    case Op::Greater: return !is_less && a != b;
-    case Op::GreaterEqual: return !is_less;
+    case Op::Less: return a < b;
+    case Op::LessEqual: return a <= b;
+    case Op::Greater: return a > b;
+    case Op::GreaterEqual: return a >= b;
   }
   return false;
+}
+
+}  // namespace
+
+bool ArgumentTest::holds(std::uint64_t argument) const {
+  if (is_float(place.type)) return compares(op, float_value(place.type, argument), float_value(place.type, value));
+  const std::uint64_t a = extended(place.type, argument), b = extended(place.type, value);
+  const bool has_sign = place.type.cls == TypeClass::Signed || place.type.cls == TypeClass::Enum;
+  return has_sign ? compares(op, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)) : compares(op, a, b);
 }
 
 std::optional<ValuePlace> place_named(const Probe& probe, std::string_view name) {
@@ -76,7 +94,7 @@ std::vector<std::string> place_names(const Probe& probe) {
   for (const Parameter& parameter : probe.parameters) {
     if (parameter.type.cls == TypeClass::Dim3)
       for (const char part : kParts) out.push_back(fmt::format("{}.{}", parameter.name, part));
-    else if (is_number(parameter.type) && parameter.at.where != Location::Where::Sse) out.push_back(parameter.name);
+    else if (is_value(parameter)) out.push_back(parameter.name);
   }
   if (is_number(probe.result)) out.emplace_back(kResultName);
   return out;
@@ -109,10 +127,10 @@ Result<Replacement> replacement_of(const Probe& probe, std::string_view name, st
     const auto names = place_names(probe);
     std::string all;
     for (const std::string& one : names) all += (all.empty() ? "" : ", ") + one;
-    return fail(
-        "",
-        fmt::format("{} has no '{}' that can be replaced{}", probe.symbol, escaped(name), did_you_mean(name, names)),
-        all.empty() ? "nothing of it can be replaced" : "there are " + all);
+    return fail("",
+                fmt::format("{} has no '{}' that can be replaced{}{}", probe.symbol, escaped(name),
+                            did_you_mean(name, names), why_not(probe, name)),
+                all.empty() ? "nothing of it can be replaced" : "there are " + all);
   }
   const auto word = parse_argument(place->type, value, types_of(probe));
   if (!word) return tl::unexpected(word.error());

@@ -1,7 +1,10 @@
 // Which rules act on a call. A rule counts the calls that its filters let through, per function and program: other
 // threads and processes do not change the number of a call by calls of other functions.
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "base/demangle.hpp"
 #include "base/glob.hpp"
 #include "probes/call_facts.hpp"
 #include "probes/injections/aim.hpp"
@@ -35,6 +38,14 @@ bool is_thread(const std::string& wanted, const CallAtEntry& call) {
   return glob_match(wanted, std::string(call.thread_name)) || wanted == std::to_string(call.tid.value());
 }
 
+// As it is, as people read it, or without types and parameters.
+bool is_kernel(const std::string& wanted, std::string_view mangled) {
+  if (mangled.empty()) return false;
+  const std::string name(mangled);
+  return glob_match(wanted, name) || glob_match(wanted, function_name(name)) ||
+         glob_match(wanted, demangled(name).value_or(name));
+}
+
 }  // namespace
 
 bool Injections::matches(const Injection& rule, const Aim& aim, const CallAtEntry& call) {
@@ -44,18 +55,23 @@ bool Injections::matches(const Injection& rule, const Aim& aim, const CallAtEntr
   if (!filter.rank.empty() && filter.rank != call.rank) return false;
   if (!filter.caller.empty() && !glob_match(filter.caller, std::string(call.caller))) return false;
   if (!filter.thread.empty() && !is_thread(filter.thread, call)) return false;
+  if (!filter.kernel.empty() && !is_kernel(filter.kernel, call.kernel)) return false;
   return std::ranges::all_of(aim.tests, [&](const ArgumentTest& test) {
     const auto value = value_at(call.probe, test.place, call.record, call.payload);
     return value && test.holds(*value);
   });
 }
 
-bool Injections::applies(const NumberedAim& aim, const CallAtEntry& call, InjectionState& state) const {
+bool Injections::applies(const NumberedAim& aim, const CallAtEntry& call, InjectionState& state, RuleSeen& seen) const {
   const Injection& rule = this->rule(aim.aim.rule);
+  ++seen.calls;
   if (!matches(rule, aim.aim, call)) return false;
+  ++seen.matched;
   if (state.seen.size() < number_of_aims_) state.seen.resize(number_of_aims_);
   const std::uint64_t n = ++state.seen[aim.number];
-  return rule.turns.has(n) && (!rule.chance || has_luck(*rule.chance, seed_, rule, call.probe.symbol, n));
+  const bool is_met = rule.turns.has(n) && (!rule.chance || has_luck(*rule.chance, seed_, rule, call.probe.symbol, n));
+  seen.met += is_met;
+  return is_met;
 }
 
 void Injections::take(const NumberedAim& aim, const CallAtEntry& call, InjectionState& state,
@@ -92,14 +108,28 @@ void Injections::take_part(const Aim& aim, const CallAtEntry& call, const Inject
       {fits ? Effects::Allocate : Effects::Error, aim.rule, fits ? static_cast<std::int64_t>(*bytes) : kOutOfMemory});
 }
 
-std::vector<Effect> Injections::decide(const CallAtEntry& call, InjectionState& state) const {
+std::vector<Effect> Injections::decide(const CallAtEntry& call, InjectionState& state, RulesSeen* seen) const {
   std::vector<Effect> out;
   if (state.sticky_rule != 0 && is_of_sticky(call.probe, state.sticky_api))
     out.push_back({Effect::Kind::Error, state.sticky_rule, state.sticky_error, nullptr, true});
   if (const auto found = aims_.find(call.probe.symbol); found != aims_.end())
     for (const NumberedAim& aim : found->second)
-      if (applies(aim, call, state)) take(aim, call, state, out);
+      if (RuleSeen unused; applies(aim, call, state, seen ? (*seen)[aim.aim.rule] : unused))
+        take(aim, call, state, out);
   return out;
+}
+
+std::string Injections::why_idle(const Injection& rule, const RulesSeen& seen) const {
+  const auto found = seen.find(rule.id);
+  const RuleSeen known = found == seen.end() ? RuleSeen() : found->second;
+  const auto counted = [](std::uint64_t n, std::string_view what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+  };
+  if (known.calls == 0) return "none of its functions was called";
+  if (known.matched == 0) return fmt::format("its filters let none of {} through", counted(known.calls, "call"));
+  if (known.met == 0)
+    return fmt::format("{} matched, and when=, every= or chance= chose none", counted(known.matched, "call"));
+  return fmt::format("{} met it, and had nothing to change", counted(known.met, "call"));
 }
 
 }  // namespace fade::probes

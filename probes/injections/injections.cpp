@@ -48,6 +48,7 @@ Result<Injections> Injections::parse(std::span<const InjectionText> texts, std::
     Injection& rule = parsed->rule;
     rule.id = RuleId::of(static_cast<std::uint32_t>(out.rules_.size() + 1));
     out.needs_rank_ |= !rule.filter.rank.empty();
+    out.needs_kernels_ |= !rule.filter.kernel.empty();
     for (auto& [probe, aim] : parsed->aims) {
       if (aim.error || aim.most_bytes) out.error_apis_.insert(probe->api);
       if (rule.is_sticky) out.sticky_apis_.insert(probe->api);
@@ -66,6 +67,7 @@ void Injections::add(RuleId id, const ProbePtr& probe, Aim aim) {
 bool Injections::touches(const Probe& probe) const {
   if (rules_.empty()) return false;
   if (aims_.contains(probe.symbol) || tells_last_error(probe)) return true;
+  if (needs_kernels_ && probe.kind == Kind::GetFunction) return true;
   return std::ranges::any_of(sticky_apis_, [&](const std::string& api) { return is_of_sticky(probe, api); });
 }
 
@@ -90,6 +92,10 @@ std::vector<std::string> Injections::describe() const {
         if (aim.aim.rule == rule.id && ++n <= kMostShown) names += (names.empty() ? "" : ", ") + symbol;
     if (n > kMostShown) names += fmt::format(" and {} more", n - kMostShown);
     out.push_back(fmt::format("{}  ({})", escaped(rule.spec), rule.origin));
+    if (rule.hidden_device) {
+      out.push_back(fmt::format("  the program is started without device {}", *rule.hidden_device));
+      continue;
+    }
     out.push_back(fmt::format("  {}: {}", turns_text(rule), rule.action));
     out.push_back("  of " + names);
   }

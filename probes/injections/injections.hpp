@@ -27,7 +27,8 @@ struct CallAtEntry {
   std::string_view thread_name;
   Tid tid = 0;
   std::string_view rank;
-  std::int64_t now = 0;  // session time
+  std::string_view kernel;  // that is launched, mangled; empty: none, or its name is unknown
+  std::int64_t now = 0;     // session time
 };
 
 // An effect on a call. `value`: the error, the nanoseconds, or the word that replaces.
@@ -51,6 +52,14 @@ struct InjectionState {
   HeldMemory memory;  // of less-memory=
 };
 
+// How far calls came with each rule, in all processes.
+struct RuleSeen {
+  std::uint64_t calls = 0;    // of its functions
+  std::uint64_t matched = 0;  // of these, let through by its filters
+  std::uint64_t met = 0;      // of these, chosen by when=, every= or chance=
+};
+using RulesSeen = std::map<RuleId, RuleSeen>;
+
 class Injections {
  public:
   // `known`: the functions that rules may name. An error says the place of the wrong part.
@@ -66,11 +75,15 @@ class Injections {
   // True if the function gives the thread's last error, and calls that rules have failed must be told there.
   bool tells_last_error(const Probe& probe) const;
   bool needs_rank() const { return needs_rank_; }
+  // True if a rule is for launches of some kernels. The names of handles are wanted then.
+  bool needs_kernels() const { return needs_kernels_; }
   // Several lines for --dry-run.
   std::vector<std::string> describe() const;
 
   // The effects on a call, in the order of the rules; at most one error. Counts the call in `state`.
-  std::vector<Effect> decide(const CallAtEntry& call, InjectionState& state) const;
+  std::vector<Effect> decide(const CallAtEntry& call, InjectionState& state, RulesSeen* seen = nullptr) const;
+  // Why a rule had no effect, in words.
+  std::string why_idle(const Injection& rule, const RulesSeen& seen) const;
 
  private:
   struct NumberedAim {
@@ -80,7 +93,7 @@ class Injections {
 
   void add(RuleId id, const ProbePtr& probe, Aim aim);
   bool is_of_sticky(const Probe& probe, const std::string& api) const;
-  bool applies(const NumberedAim& aim, const CallAtEntry& call, InjectionState& state) const;
+  bool applies(const NumberedAim& aim, const CallAtEntry& call, InjectionState& state, RuleSeen& seen) const;
   static bool matches(const Injection& rule, const Aim& aim, const CallAtEntry& call);
   static void take_part(const Aim& aim, const CallAtEntry& call, const InjectionState& state, std::vector<Effect>& out);
   void take(const NumberedAim& aim, const CallAtEntry& call, InjectionState& state, std::vector<Effect>& out) const;
@@ -90,7 +103,7 @@ class Injections {
   std::set<std::string> error_apis_, sticky_apis_;
   std::size_t number_of_aims_ = 0;
   std::uint64_t seed_ = 1;
-  bool needs_rank_ = false;
+  bool needs_rank_ = false, needs_kernels_ = false;
 };
 
 }  // namespace fade::probes

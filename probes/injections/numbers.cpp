@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -100,6 +102,22 @@ tl::unexpected<Error> no_value(const Type& type, std::span<const EnumValue> valu
                            : fmt::format("did you mean '{}'?", near));
 }
 
+Result<std::uint64_t> float_word(const Type& type, std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error == std::errc::invalid_argument || end != text.data() + text.size())
+    return fail("", fmt::format("'{}' is no number", escaped(text)), "write it like 0.5, -1e-3, inf or nan");
+  const bool is_short = type.size == sizeof(float);
+  const auto most = static_cast<double>(std::numeric_limits<float>::max());
+  const bool is_finite = std::isfinite(value);
+  if (error != std::errc{} || (is_short && is_finite && std::abs(value) > most))
+    return fail(
+        "", fmt::format("'{}' does not fit: {} is a number of {} bits", escaped(text), type.name, 8 * type.size),
+        is_short ? "use a number from -3.4e38 to 3.4e38, or inf" : "use a number from -1.7e308 to 1.7e308, or inf");
+  if (!is_short) return std::bit_cast<std::uint64_t>(value);
+  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+}
+
 Result<std::uint64_t> one_value(const Type& type, std::string_view text, const Types& types) {
   if (const auto number = number_in(text)) return checked(type, *number, text);
   if (type.cls == TypeClass::Bool && (text == "true" || text == "false")) return text == "true" ? 1 : 0;
@@ -135,7 +153,17 @@ bool is_number(const Type& type) {
   return false;
 }
 
+bool is_float(const Type& type) {
+  return (type.cls == TypeClass::Float && type.size == 4) || (type.cls == TypeClass::Double && type.size == 8);
+}
+
+double float_value(const Type& type, std::uint64_t word) {
+  if (type.size == sizeof(double)) return std::bit_cast<double>(word);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(word));
+}
+
 Result<std::uint64_t> parse_argument(const Type& type, std::string_view text, const Types& types) {
+  if (is_float(type)) return float_word(type, text);
   if (type.cls != TypeClass::Flags) return one_value(type, text, types);
   std::uint64_t out = 0;
   for (std::size_t at = 0; at <= text.size();) {

@@ -21,7 +21,10 @@ std::string shown_value(const Type& type, std::uint64_t value, const Types& type
 // Sign-extends the low bytes of a word as the type asks for.
 std::uint64_t extended(const Type& type, std::uint64_t word);
 
-// True for types that hold a number in registers.
+// True for types that hold a number in integer registers.
 bool is_number(const Type& type);
+bool is_float(const Type& type);
+// The value of a word of such a type.
+double float_value(const Type& type, std::uint64_t word);
 
 }  // namespace fade::probes

@@ -110,6 +110,7 @@ class InjectionParser {
   Result<void> caller(const RulePart& part) { return pattern(part, rule().filter.caller); }
   Result<void> thread(const RulePart& part) { return pattern(part, rule().filter.thread); }
   Result<void> rank(const RulePart& part);
+  Result<void> kernel(const RulePart& part);
   Result<void> late(const RulePart&) { return rule().is_late = true, Result<void>(); }
   Result<void> sticky(const RulePart&) { return rule().is_sticky = true, Result<void>(); }
   static Result<void> time(const RulePart& part, std::int64_t& to);
@@ -139,6 +140,7 @@ constexpr InjectionParser::Key InjectionParser::kKeys[] = {
     {"caller", &InjectionParser::caller},
     {"thread", &InjectionParser::thread},
     {"rank", &InjectionParser::rank},
+    {"kernel", &InjectionParser::kernel},
     {"late", &InjectionParser::late, true},
     {"sticky", &InjectionParser::sticky, true},
 };
@@ -249,7 +251,7 @@ tl::unexpected<Error> InjectionParser::unknown_key(const RulePart& part) const {
                                : fmt::format("'{}' is no word of a rule, and no parameter of {}", escaped(part.key),
                                              out_.rule.function),
               near.empty() ? "words are error, delay, delay_exit, when, every, chance, after, device, caller, thread, "
-                             "rank, late and sticky"
+                             "rank, kernel, late and sticky"
                            : fmt::format("did you mean '{}'?", near));
 }
 
@@ -329,6 +331,18 @@ Result<void> InjectionParser::rank(const RulePart& part) {
   if (!number) return fail("", fmt::format("'{}' is not a rank", escaped(part.value)), "write rank=3");
   rule().filter.rank = std::to_string(*number);
   return {};
+}
+
+// Functions that launch no kernel are none that the rule is for.
+Result<void> InjectionParser::kernel(const RulePart& part) {
+  const auto launches = [](const auto& aim) {
+    return aim.first->kind == Kind::Launch && aim.first->with_role(Role::Kernel);
+  };
+  if (std::ranges::none_of(out_.aims, launches))
+    return fail("", fmt::format("no function of '{}' launches one kernel", escaped(out_.rule.function)),
+                "write hipLaunchKernel/kernel=NAME, or kernel/kernel=NAME for all that launch");
+  std::erase_if(out_.aims, [&](const auto& aim) { return !launches(aim); });
+  return pattern(part, rule().filter.kernel);
 }
 
 Result<void> InjectionParser::complete() {

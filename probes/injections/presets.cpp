@@ -13,7 +13,7 @@
 namespace fade::probes {
 namespace {
 
-constexpr std::string_view kLessMemory = "less-memory", kFewerDevices = "fewer-devices";
+constexpr std::string_view kLessMemory = "less-memory", kFewerDevices = "fewer-devices", kHideDevice = "hide-device";
 constexpr std::int64_t kOutOfMemory = 2, kNoDevice = 100, kInvalidDevice = 101;  // of hipError_t
 
 // Parameters that hold the number of a device.
@@ -76,6 +76,31 @@ Error wrong(const InjectionText& text, std::size_t at, std::string cause, std::s
   return {place_text(text, at), std::move(cause), std::move(fix)};
 }
 
+// Puts what the preset does into `out`. An error has no message yet.
+std::optional<Error> fill(const RulePart& head, std::span<const ProbePtr> known, ParsedInjection& out) {
+  const auto each = [&](auto&& add) {
+    for (const ProbePtr& probe : known)
+      if (is_of_hip(*probe)) add(probe);
+  };
+  if (head.key == kLessMemory) {
+    const auto bytes = parse_size(head.value);
+    if (!bytes || *bytes == 0) return Error{"", fmt::format("'{}' is not a size", escaped(head.value)), "write 8G"};
+    each([&](const ProbePtr& probe) { add_less(probe, *bytes, out.aims); });
+    return std::nullopt;
+  }
+  const auto number = devices_in(head.value);
+  if (head.key == kHideDevice) {
+    if (!number)
+      return Error{"", fmt::format("'{}' is not a device number", escaped(head.value)),
+                   "use the number by which HIP knows the device, from 0"};
+    out.rule.hidden_device = static_cast<std::uint32_t>(*number);
+    return std::nullopt;
+  }
+  if (!number) return Error{"", fmt::format("'{}' is no number of devices", escaped(head.value)), "write 0 or 1"};
+  each([&](const ProbePtr& probe) { add_fewer(probe, *number, out.aims); });
+  return std::nullopt;
+}
+
 bool is_preset(const RulePart& head) {
   return head.op == "=" && head.key.find('.') == head.key.npos && head.key.find('-') != head.key.npos;
 }
@@ -86,29 +111,22 @@ Result<std::optional<ParsedInjection>> parse_preset(const InjectionText& text, s
   const std::vector<RulePart> parts = parts_of(text.text);
   const RulePart& head = parts.front();
   if (!is_preset(head)) return std::nullopt;
-  const std::vector<std::string> names{std::string(kLessMemory), std::string(kFewerDevices)};
+  const std::vector<std::string> names{std::string(kLessMemory), std::string(kFewerDevices), std::string(kHideDevice)};
   if (std::ranges::find(names, head.key) == names.end())
     return tl::unexpected(
         wrong(text, 0, fmt::format("there is no preset '{}'{}", escaped(head.key), did_you_mean(head.key, names)),
-              "presets are less-memory=SIZE and fewer-devices=N"));
+              "presets are less-memory=SIZE, fewer-devices=N and hide-device=D"));
   if (parts.size() > 1)
     return tl::unexpected(wrong(text, parts[1].at, "a preset has no filters", "it is for all calls"));
-  const bool is_memory = head.key == kLessMemory;
-  const auto bytes = is_memory ? parse_size(head.value) : Result<std::uint64_t>(0);
-  const auto devices = is_memory ? std::optional<std::uint64_t>(0) : devices_in(head.value);
-  if (!bytes || (is_memory && *bytes == 0))
-    return tl::unexpected(
-        wrong(text, head.value_at(), fmt::format("'{}' is not a size", escaped(head.value)), "write 8G"));
-  if (!devices)
-    return tl::unexpected(
-        wrong(text, head.value_at(), fmt::format("'{}' is no number of devices", escaped(head.value)), "write 0 or 1"));
   ParsedInjection out;
   out.rule = {.spec = text.text,
               .origin = text.column == 0 ? text.origin : fmt::format("{}:{}", text.origin, text.column),
               .function = "hip",
               .action = text.text};
-  for (const ProbePtr& probe : known)
-    if (is_of_hip(*probe)) is_memory ? add_less(probe, *bytes, out.aims) : add_fewer(probe, *devices, out.aims);
+  if (auto error = fill(head, known, out)) {
+    error->message = place_text(text, head.value_at());
+    return tl::unexpected(std::move(*error));
+  }
   return out;
 }
 

@@ -1,5 +1,6 @@
 // Rules that stand for many: less-memory=8G, fewer-devices=1. All answers agree: counts, properties, sizes of memory,
-// and the errors of calls that ask for more.
+// and the errors of calls that ask for more. hide-device=1 acts on no call: the program is started without the device
+// (supervisor/hidden_devices.hpp).
 #pragma once
 #include <optional>
 #include <span>

@@ -44,6 +44,7 @@ struct CallFilter {
   std::string caller;         // pattern of the file name of the library that called
   std::string thread;         // pattern of the thread's name, or its tid
   std::string rank;           // of the process in a distributed job
+  std::string kernel;         // pattern of the name of the kernel that is launched
   std::int64_t after_ns = 0;  // session time
 };
 
@@ -59,6 +60,7 @@ struct Injection {
   bool is_late = false;          // the call is made, and then its result is replaced
   bool is_sticky = false;        // later calls of the process fail, too
   std::int64_t delay_ns = 0, delay_exit_ns = 0;
+  std::optional<std::uint32_t> hidden_device;  // of hide-device=: the program is started without it
 };
 
 // A value that replaces an argument or the result.

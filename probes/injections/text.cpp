@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text_file.hpp"
+#include "probes/device_properties.hpp"
 #include "probes/overrides/spec.hpp"
 #include "probes/text.hpp"
 
@@ -20,6 +21,16 @@ RulePart part_of(std::string_view text, std::size_t at) {
   return {text.substr(0, begin), text.substr(begin, end - begin), text.substr(end), at};
 }
 
+// A part ends at a colon or a slash. Names of kernels may have double colons.
+std::size_t end_of_part(std::string_view text, std::size_t at) {
+  const bool is_kernel = text.substr(at).starts_with("kernel=");
+  for (; at < text.size(); ++at) {
+    if (is_kernel && text.substr(at).starts_with("::")) ++at;
+    else if (text[at] == ':' || text[at] == '/') break;
+  }
+  return std::min(at, text.size());
+}
+
 // The line without its comment.
 std::string_view without_comment(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i)
@@ -32,7 +43,7 @@ std::string_view without_comment(std::string_view line) {
 std::vector<RulePart> parts_of(std::string_view text) {
   std::vector<RulePart> out;
   for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find_first_of(":/", at), text.size());
+    const std::size_t end = end_of_part(text, at);
     out.push_back(part_of(text.substr(at, end - at), at));
     at = end + 1;
   }

@@ -8,6 +8,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('action_rules', 'done', 'integer', 'count', 'how often it did something'),
 ('action_rules', 'first', 'integer', 'ns', 'first time'),
 ('action_rules', 'last', 'integer', 'ns', 'last time'),
+('action_rules', 'failed', 'integer', 'count', 'how often it could not do it'),
 ('actions', '', '', '', 'What the rules of --actions did: a row each time'),
 ('actions', 'id', 'integer', '', 'row id'),
 ('actions', 'session', 'integer', '', 'sessions.id'),
@@ -24,4 +25,5 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('actions', 'caller_id', 'integer', '', 'callers.id of the call instruction'),
 ('actions', 'stack', 'integer', '', 'stack that was taken for the action; NULL: none'),
 ('actions', 'step', 'integer', '', 'number of the step in its thread'),
-('actions', 'step_id', 'integer', '', 'steps.id of that step');
+('actions', 'step_id', 'integer', '', 'steps.id of that step'),
+('actions', 'failed', 'integer', '', '1 if nothing was done; detail has the reason');

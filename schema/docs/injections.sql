@@ -22,7 +22,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('injection_hits', 'name', 'text', '', 'name of the function'),
 ('injection_hits', 'action', 'text', '',
  'error (the call was skipped), late error (the call was made), sticky error, last error (the answer of '
- || 'hipGetLastError), delay, delay_exit, result, or the argument that was replaced'),
+ || 'hipGetLastError), delay, delay_exit, result, environment (of hide-device=), or the argument that was replaced'),
 ('injection_hits', 'was', 'text', '', 'value before; NULL where there was none'),
 ('injection_hits', 'became', 'text', '', 'error, time or value that it became'),
 ('injection_hits', 'n', 'integer', '', 'how often'),

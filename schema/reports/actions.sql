@@ -1,7 +1,7 @@
 -- What the rules of --actions did, and rules that did nothing
 -- sort: at_ns
 -- limit: 100
--- leave: caller stack call_id step origin tid
+-- leave: caller stack call_id tid pid step user_line spec
 -- none: no rule of --actions did anything
 -- question: happened
 -- topic: processes
@@ -10,6 +10,7 @@
 -- column: spec      text  the rule
 -- column: origin    text  FILE:LINE
 -- column: action    text  snapshot, stack, dump, mark, signal, stop or exec; limit: the rule did nothing from then on
+-- column: failed    yesno nothing was done
 -- column: detail    text  the file that was written, the command and its process, or why nothing was done
 -- column: name      text  function that was called
 -- column: user_line text  your own line, if a stack was taken
@@ -19,7 +20,7 @@
 -- column: stack     id    its stack
 -- column: pid       id    process
 -- column: tid       id    thread
-SELECT a.at AS at_ns, r.spec, r.origin, a.action, a.detail, a.name,
+SELECT a.at AS at_ns, r.spec, r.origin, a.action, a.failed, a.detail, a.name,
   (SELECT u.user_line FROM user_lines u WHERE u.stack = a.stack) AS user_line, coalesce(c.symbol, c.library) AS caller,
   a.step, a.call_id, a.stack, a.pid, a.tid
 FROM action_rules r LEFT JOIN actions a ON a.session = r.session AND a.rule = r.rule

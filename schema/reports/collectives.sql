@@ -2,7 +2,7 @@
 -- about: From the arguments of RCCL's functions (-e all,comm). An operation inside another one counts once, as the outer one. ncclAllToAllv is left out, because its counts are in memory; ncclSend and ncclRecv inside of it count. The number of ranks is that of ncclCommInitRank, ncclCommInitAll or ncclCommCount; that of a communicator of ncclCommSplit alone is not known. Work of a call between ncclGroupStart and ncclGroupEnd is put to run by ncclGroupEnd, so such a call has no time of the GPU.
 -- sort: -total_bytes
 -- limit: 40
--- leave: total_ns pid op
+-- leave: pid op count timed rank bytes type alg_gb_per_s
 -- none: no collective operation was recorded
 -- question: work
 -- topic: calls

@@ -3,7 +3,7 @@
 -- about: -e blas without all records no launches, so the columns of the GPU's time stay empty. Types of complex numbers are named as numpy does: c64 has two f32.
 -- sort: -flops
 -- limit: 40
--- leave: ld pid bytes trans percent total_ns flops gpu_ns batch peak_percent gb_per_s
+-- leave: ld pid bytes trans gb_per_s percent flops peak_percent batch gpu_ns
 -- none: no matrix product was recorded
 -- question: work
 -- topic: kernels

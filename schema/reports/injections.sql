@@ -9,7 +9,7 @@
 -- column: origin    text   --inject, --replace or FILE:LINE:COLUMN
 -- column: pid       id     process
 -- column: name      text   function
--- column: action    text   error, late error, sticky error, last error, delay, or the argument that was replaced
+-- column: action    text   error, late error, sticky error, last error, delay, environment, or the argument that was replaced
 -- column: hits      count  how often it was applied like this
 -- column: was       text   value before; empty for a call that was skipped
 -- column: became    text   error, time or value that it became

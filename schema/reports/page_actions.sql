@@ -1,2 +1,2 @@
 -- The rules of --actions, and how often each did something.
-SELECT spec, done FROM action_rules WHERE session = coalesce(:session, session) ORDER BY rule LIMIT 20
+SELECT spec, done, failed FROM action_rules WHERE session = coalesce(:session, session) ORDER BY rule LIMIT 20

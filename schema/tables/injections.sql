@@ -9,5 +9,5 @@ CREATE TABLE injection_hit_ (
   id INTEGER PRIMARY KEY, rule INTEGER NOT NULL, call INTEGER, thread INTEGER, fn INTEGER, caller INTEGER,
   ts INTEGER NOT NULL, ts_last INTEGER NOT NULL, action TEXT NOT NULL, was TEXT, became TEXT, n INTEGER NOT NULL) STRICT;
 
--- The rows of error_ whose calls were failed by a rule.
-CREATE TABLE injected_error_ (error INTEGER PRIMARY KEY) STRICT;
+-- The rows of error_ whose calls were failed by a rule; replaced: they failed with an argument that a rule had changed.
+CREATE TABLE injected_error_ (error INTEGER PRIMARY KEY, replaced INTEGER NOT NULL) STRICT;

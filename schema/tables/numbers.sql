@@ -20,6 +20,12 @@ CREATE TABLE number_sum_ (
   first INTEGER NOT NULL, first_found INTEGER, first_nan INTEGER,
   PRIMARY KEY (process, fn, caller, stack, down, device, type, guessed)) STRICT, WITHOUT ROWID;
 
+-- All copies that were looked at, by step. step 0: outside of steps.
+CREATE TABLE number_step_ (
+  process INTEGER NOT NULL, thread INTEGER NOT NULL, step INTEGER NOT NULL, down INTEGER NOT NULL,
+  copies INTEGER NOT NULL, bytes INTEGER NOT NULL, scanned INTEGER NOT NULL,
+  PRIMARY KEY (process, thread, step, down)) STRICT, WITHOUT ROWID;
+
 -- Copies that were not looked at, or of which less is kept.
 CREATE TABLE number_left_ (
   process INTEGER NOT NULL, down INTEGER NOT NULL, reason TEXT NOT NULL, copies INTEGER NOT NULL, bytes INTEGER NOT NULL,

@@ -20,9 +20,12 @@ SELECT e.id, p.session, e.ts AS start, p.id AS process_id, p.pid, t.id AS thread
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)),
                 iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
        s.library AS caller_library, coalesce(r.class, 'other') AS class, coalesce(r.class = 'normal', 0) AS normal,
-       iif(i.error IS NULL, r.meaning, 'fade failed it on request (--inject)') AS meaning,
+       CASE
+         WHEN i.error IS NULL THEN r.meaning
+         WHEN i.replaced THEN 'fade had replaced an argument of this call (--replace)' || coalesce('; ' || r.meaning, '')
+         ELSE 'fade failed it on request (--inject)' END AS meaning,
        iif(i.error IS NULL, r.advice, 'This is no fault of the GPU: fade-query injections shows the rule.') AS advice,
-       k.stack, i.error IS NOT NULL AS injected
+       k.stack, coalesce(NOT i.replaced, 0) AS injected, coalesce(i.replaced, 0) AS replaced
 FROM error_ e
 JOIN thread_ t ON t.id = e.thread
 JOIN process_ p ON p.id = t.process

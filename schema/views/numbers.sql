@@ -29,6 +29,14 @@ FROM number_sum_ x
 JOIN process_ p ON p.id = x.process
 JOIN function_ f ON f.id = x.fn;
 
+CREATE VIEW number_steps AS
+SELECT p.session, p.id AS process_id, p.pid, t.tid, nullif(x.step, 0) AS step_id, s.idx AS step,
+       iif(x.down, 'd2h', 'h2d') AS direction, x.copies, x.bytes, x.scanned AS scanned_bytes
+FROM number_step_ x
+JOIN process_ p ON p.id = x.process
+JOIN thread_ t ON t.id = x.thread
+LEFT JOIN step_ s ON s.id = x.step;
+
 CREATE VIEW numbers_unscanned AS
 SELECT p.session, p.id AS process_id, p.pid, iif(x.down, 'd2h', 'h2d') AS direction, x.reason, x.copies, x.bytes
 FROM number_left_ x

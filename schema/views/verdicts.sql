@@ -82,6 +82,21 @@ seen AS MATERIALIZED (
 timed AS MATERIALIZED (
   SELECT x.*, b.name AS failed_function, coalesce(b.error, b.code) AS failed_result, b.class AS failed_class,
          b.meaning AS failed_meaning, b.advice AS failed_advice, b.code AS failed_code,
+         b.injected AS failed_injected,
+         -- of --inject: it failed that call, or hides devices
+         iif(b.injected,
+             (SELECT i.spec
+              FROM injection_hit_ h
+              JOIN injection_ i ON i.id = h.rule
+              JOIN error_ e ON e.id = x.failure_id AND e.fn = h.fn
+              WHERE i.session = x.session AND h.action GLOB '*error'
+              ORDER BY h.action = 'last error', h.id
+              LIMIT 1),
+             (SELECT i.spec
+              FROM injection_hit_ h
+              JOIN injection_ i ON i.id = h.rule
+              WHERE i.session = x.session AND i.spec GLOB 'hide-device=*'
+              LIMIT 1)) AS rule,
          CASE WHEN b.start > coalesce(x.last_launch, -1) THEN b.start ELSE b.last END AS failed_at
   FROM seen x
   LEFT JOIN bad b ON b.id = x.failure_id),
@@ -106,7 +121,9 @@ judged AS MATERIALIZED (
          -- Why HIP had no device to offer; NULL where it had one.
          CASE
            WHEN launches > 0 OR NOT (none_seen OR coalesce(failed_class, '') = 'device') THEN NULL
+           WHEN failed_injected THEN 'rule'
            WHEN refused IS NOT NULL THEN 'permission'
+           WHEN rule IS NOT NULL THEN 'rule'
            WHEN visible_devices IS NOT NULL THEN 'hidden'
            WHEN missing IS NOT NULL THEN 'no node'
            ELSE 'no device' END AS lack
@@ -155,6 +172,7 @@ SELECT session, process_id, pid, command, verdict, working,
            THEN printf('after %s returned %s no further kernel was launched, and the process ran on', failed_function,
                        failed_result)
          WHEN lack = 'permission' THEN 'the process may not open the GPU''s device nodes'
+         WHEN lack = 'rule' THEN 'HIP saw no GPU: fade was asked for that (--inject ' || rule || ')'
          WHEN lack = 'hidden' THEN 'HIP saw no GPU, and ' || visible_devices || ' says which ones it may see'
          WHEN lack = 'no node' THEN 'HIP saw no GPU: there is no /dev/kfd where the process looks'
          WHEN lack = 'no device' THEN 'HIP saw no GPU'
@@ -246,6 +264,7 @@ SELECT session, process_id, pid, command, verdict, working,
            THEN 'Add the user to the group of these nodes (usermod -aG render,video USER, then log in again); in a '
                 || 'container pass --device /dev/kfd --device /dev/dri and --group-add with the group number of this '
                 || 'machine.'
+         WHEN lack = 'rule' THEN 'This is no fault of the machine: fade-query injections shows the rule.'
          WHEN lack = 'hidden'
            THEN 'Correct the variable or unset it; -1 or a number that does not exist hides all GPUs.'
          WHEN lack = 'no node'

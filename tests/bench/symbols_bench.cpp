@@ -14,7 +14,7 @@
 
 #include "base/clock.hpp"
 #include "elf/elf_file.hpp"
-#include "store/demangle.hpp"
+#include "base/demangle.hpp"
 #include "symbols/file_names.hpp"
 
 namespace {
@@ -60,7 +60,7 @@ int run(const std::string& path, std::size_t count) {
     ++named;
     lines += places.back().line != 0;
     inlined += places.size() - 1;
-    for (const auto& place : places) bytes += store::demangled(place.function).value_or(place.function).size();
+    for (const auto& place : places) bytes += demangled(place.function).value_or(place.function).size();
   }
   struct stat info {};
   ::stat(path.c_str(), &info);

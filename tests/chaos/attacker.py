@@ -100,6 +100,7 @@ class Fade:
         self.database = (disk if plan.lack and plan.lack[0] == "disk" else target.folder) / f"{number}.db"
         self.errors = target.folder / f"{number}.stderr"
         engine = target.row.options if target.row.taps and not target.row.launched else []
+        engine = engine + target.row.acting(target.folder)
         self.events, self.unread, self.seen = [], b"", time.monotonic()
         self.socket, worker = socket.socketpair()
         self.began = time.monotonic()

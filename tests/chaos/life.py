@@ -90,7 +90,8 @@ class Life:
     def launch(self):
         """By a fade-run, which is killed; that may be before it has executed its program."""
         plan = make_plan(self.random, self.row)
-        prefix = [self.build.fade_run, "-qq", *self.row.options, "-o", self.folder / "run.db", "--"]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        prefix = [self.build.fade_run, "-qq", *self.row.options, *self.row.acting(self.folder), "-o", self.folder / "run.db", "--"]
         self.tell(f"fade-run: {plan}")
         self.target = Target(self.build, self.row, self.folder, prefix)
         began, ready = time.monotonic(), False
@@ -175,7 +176,8 @@ class Life:
             raise Wrong(f"fade-attach ended with {self.fade.wait_end()}: {self.fade.errors.read_text()}")
         self.target.goes_on()
         end = time.monotonic() + 30  # a new program's first calls come late on a busy machine
-        while self.target.executes() and not self.fade.query("SELECT count(*) FROM calls") and time.monotonic() < end:
+        waits = self.target.executes() or self.row.acts
+        while waits and not all(map(self.fade.query, self.row.seen)) and time.monotonic() < end:
             time.sleep(0.05)
         self.fade.ask_to_detach()
         status = self.fade.wait_end()
@@ -183,6 +185,8 @@ class Life:
         ended = self.fade.event("ended")
         if status != 0 or not ended or ended["calls"] == 0 or ended["dropped"] or ended["bytes_differing"]:
             raise Wrong(f"fade-attach ended with {status}: {ended}: {self.fade.errors.read_text()}")
+        if not all(map(self.fade.query, self.row.seen)):
+            raise Wrong(f"nothing was recorded of {self.row.seen}")
         self.outcome.repaired += bool(self.fade.query("SELECT count(*) FROM lifecycle WHERE kind = 'repaired'"))
         if changed := self.target.changed_text():
             raise Wrong(f"text was left changed: {changed}")

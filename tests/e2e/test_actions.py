@@ -110,6 +110,25 @@ on hipMalloc limit 1 do exec /nonexistent/program
     assert len(database.rows("SELECT * FROM processes")) == 1
 
 
+def test_exec_has_the_cpus_of_fade_and_leaves_the_programs_output_alone(build, tmp_path):
+    rules = """on hipFree limit 3 do exec sh -c 'echo heard; grep Cpus_allowed_list /proc/self/status > cpus.$$'
+"""
+    _, watched, _ = acted(build, tmp_path, rules)
+    assert b"heard" not in watched.stdout
+    folder = tmp_path / "supervised"
+    end = time.monotonic() + 20
+    while not (said := [path.read_text() for path in folder.glob("cpus.*")]) and time.monotonic() < end:
+        time.sleep(0.01)
+    own = next(line for line in open("/proc/self/status") if line.startswith("Cpus_allowed_list"))
+    assert said and all(text in ("", own) for text in said)
+
+
+def test_an_action_that_failed_is_not_done(build, tmp_path):
+    _, _, database = acted(build, tmp_path, "on hipMalloc limit 2 do exec /nonexistent/program\n")
+    assert database.rows("SELECT done, failed FROM action_rules") == [(0, 2)]
+    assert database.value("SELECT sum(failed) FROM actions") == 2
+
+
 def test_a_snapshot_has_all_threads(build, tmp_path):
     _, watched, database = acted(build, tmp_path, "on hipMemset limit 1 do snapshot", line="threads 4 20")
     assert watched.status == 0

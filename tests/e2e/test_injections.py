@@ -161,6 +161,76 @@ def test_a_dim3_is_replaced_in_part(build, tmp_path):
     ]
 
 
+def test_floats_are_replaced_in_vector_registers(build, tmp_path):
+    rules = [
+        ("--replace", "hipTexRefSetMipmapLevelBias.bias=-0.25"),
+        ("--replace", "hipTexRefSetMipmapLevelClamp.maxMipMapLevelClamp=1e3"),
+    ]
+    ran, database = supervise(build, tmp_path, "faults floats", *rules)
+    assert lines(ran) == ["bias -0.25, clamp 0 from 0.25 to 1000"]
+    assert database.rows("SELECT action, was, became FROM injection_hits ORDER BY action") == [
+        ("bias", "1.5", "-0.25"),
+        ("maxMipMapLevelClamp", "8", "1000"),
+    ]
+    assert (
+        database.value("SELECT json_extract(args, '$.bias') FROM calls WHERE name = 'hipTexRefSetMipmapLevelBias'")
+        == -0.25
+    )
+    ran, _ = supervise(
+        build, tmp_path / "b", "faults floats", "hipTexRefSetMipmapLevelClamp/minMipMapLevelClamp<0.5:error=1"
+    )
+    assert lines(ran) == ["bias 1.5, clamp 1 from 0 to 0"]
+
+
+@pytest.mark.parametrize(
+    "line, rule, n",
+    [
+        ("calls", "kernel/kernel=saxpy:delay=1ms", 1),
+        ("calls", "kernel/kernel=other*:delay=1ms", 0),
+        ("faults launches 3", "hipLaunchKernel/kernel=kernel*:error=98", 6),
+        ("faults launches 3", "hipLaunchKernel/kernel=other:error=98", 0),
+    ],
+)
+def test_a_rule_for_launches_of_one_kernel(build, tmp_path, line, rule, n):
+    words = ["--inject", rule, "-e", harness.EVERYTHING]
+    harness.run_supervised(build, line, "v6", tmp_path, options=words)
+    assert harness.Database(tmp_path / "run.db").value("SELECT sum(hits) FROM injections WHERE hits > 0") == (n or None)
+
+
+def test_outputs_of_a_skipped_call_respect_the_protection_of_pages(build, tmp_path):
+    ran, database = supervise(build, tmp_path, "faults read_only", "hipMalloc:error=2")
+    assert lines(ran) == ["2, unchanged"] and hits(database) == 1
+
+
+def test_a_failure_of_a_replaced_argument_names_fade(build, tmp_path):
+    _, database = supervise(build, tmp_path, "faults devices", ("--replace", "hipSetDevice.deviceId=9:when=2"))
+    rows = database.rows("SELECT name, injected, replaced, meaning FROM failures WHERE replaced")
+    assert [row[:3] for row in rows] == [("hipSetDevice", 0, 1)] and "--replace" in rows[0][3]
+    assert "--replace" in database.value("SELECT meaning FROM first_errors")
+
+
+@pytest.mark.parametrize(
+    "rule, says",
+    [
+        ("hipStreamCreate:error=2", "none of its functions was called"),
+        ("hipMalloc/size>1G:error=2", "its filters let none of 3 calls through"),
+        ("hipMalloc:error=2:when=9", "3 calls matched, and when=, every= or chance= chose none"),
+    ],
+)
+def test_the_end_says_why_no_call_matched(build, tmp_path, rule, says):
+    command = [
+        build.fade_run,
+        "-o",
+        tmp_path / "run.db",
+        "--inject",
+        rule,
+        "--",
+        *build.command("faults allocations 3"),
+    ]
+    ran = harness.run(command, build.environment("v6"), tmp_path)
+    assert f"{rule}: {says}" in ran.stderr.decode()
+
+
 def test_a_dry_replacement_changes_nothing(build, tmp_path):
     ran, database = supervise(
         build, tmp_path, "faults allocations 3", ("--replace", "hipMalloc.size=65536"), options=("--replace-dry",)
@@ -226,6 +296,35 @@ def test_fewer_devices_are_as_if_there_were_no_more(build, tmp_path, devices):
     assert database.value("SELECT sum(hits) FROM injections") > 1
 
 
+@pytest.mark.parametrize("rule", ["fewer-devices=0", "hipGetDeviceCount:error=100", "hide-device=0"])
+def test_the_verdict_does_not_blame_the_machine(build, tmp_path, rule):
+    there = {"FADE_STANDIN_DEVICES": "RX 6800 XT", "FADE_STANDIN_HIDES": "1"}
+    ran, database = supervise(build, tmp_path, "faults devices", rule, **there)
+    assert "no ROCm-capable device" in lines(ran)[0] or "(100)" in lines(ran)[0]
+    reason, advice = database.rows("SELECT reason, advice FROM verdicts")[0]
+    assert f"--inject {rule}" in reason and "no fault of the machine" in advice
+
+
+def test_a_hidden_device_is_in_no_answer(build, tmp_path):
+    named = {"FADE_STANDIN_DEVICES": "RX 6800 XT,RX 7900 XTX,RX 6600", "FADE_STANDIN_BUSES": "3,4,5"}
+    left = {"FADE_STANDIN_DEVICES": "RX 6800 XT,RX 6600", "FADE_STANDIN_BUSES": "3,5"}
+    alone = harness.run_alone(build, "faults devices", "v6", tmp_path, **left)
+    ran, database = supervise(build, tmp_path, "faults devices", "hide-device=1", FADE_STANDIN_HIDES="1", **named)
+    assert ran.stdout == alone.stdout and ran.status == alone.status and len(lines(ran)) == 4
+    assert database.rows("SELECT hits, action FROM injections") == [(1, "hide-device=1")]
+    action, became = database.rows("SELECT action, became FROM injection_hits")[0]
+    assert action == "environment" and became.startswith("HIP_VISIBLE_DEVICES=0,2")
+
+
+def test_a_running_program_keeps_its_devices(build, start):  # noqa: F811
+    target = start("faults endless")
+    command = [build.folder / "cli" / "attach" / "fade-attach", "--inject", "hide-device=0", str(target.pid)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2, done.stderr
+    assert "has its list of devices already" in done.stderr and "fewer-devices=N" in done.stderr
+    assert target.end() == ("done well\n", 0)
+
+
 def test_less_memory_is_less_in_each_answer(build, tmp_path):
     ran, database = supervise(build, tmp_path, "faults fill 16", "less-memory=64M")
     assert lines(ran) == ["got 64 MiB, then 2; 0 of 64 MiB are free"] and ran.status == 0
@@ -272,6 +371,9 @@ def test_a_stop_of_the_process_does_not_wait_for_a_delay(build, tmp_path):
             ),
             "the end of the delay",
         )
+        # only what the thread was really held for
+        longest = "SELECT max(duration) FROM calls WHERE name = 'hipMalloc'"
+        assert (database.value(longest) or 0) < 3_600_000_000_000
     finally:
         for pid in reversed(harness.descendants(fade.pid)):
             os.kill(pid, signal.SIGKILL)

@@ -1,5 +1,6 @@
 // Simulated devices, and what programs are told about them. FADE_STANDIN_DEVICES lists them by name, "none" for no
 // device; a custom one is NAME/ARCH/MULTIPROCESSORS/WARP/MIB. The default is an RX 6800 XT and an RX 7900 XTX.
+// With FADE_STANDIN_HIDES, HIP_VISIBLE_DEVICES or else CUDA_VISIBLE_DEVICES chooses some of them, as in HIP.
 // FADE_STANDIN_BUSES lists their PCI buses, hexadecimal; by default they count from 3.
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,6 +48,25 @@ static void add_device(const char* text) {
   }
 }
 
+// A list ends at the first number that no device has.
+static void hide_devices(void) {
+  const char *own = getenv("HIP_VISIBLE_DEVICES"), *cuda = getenv("CUDA_VISIBLE_DEVICES");
+  const char* list = own && *own ? own : cuda;
+  if (!getenv("FADE_STANDIN_HIDES") || !list || !*list) return;
+  struct device seen[most_devices];
+  int bus_of[most_devices], n = 0;
+  for (char* end; n < most_devices; list = end + 1) {
+    const long number = strtol(list, &end, 10);
+    if (end == list || number < 0 || number >= device_count) break;
+    seen[n] = devices[number];
+    bus_of[n++] = buses[number];
+    if (*end != ',') break;
+  }
+  memcpy(devices, seen, sizeof *seen * (size_t)n);
+  memcpy(buses, bus_of, sizeof *bus_of * (size_t)n);
+  device_count = n;
+}
+
 __attribute__((constructor)) static void start(void) {
   const char* wanted = getenv("FADE_STANDIN_DEVICES");
   char list[1024], *rest = NULL;
@@ -58,6 +78,7 @@ __attribute__((constructor)) static void start(void) {
     buses[i] = bus && *bus ? (int)strtol(bus, &bus, 16) : 3 + i;
     bus += bus && *bus == ',';
   }
+  hide_devices();
 }
 
 static hipError_t check_device(int device, const void* out) {

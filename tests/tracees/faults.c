@@ -2,6 +2,7 @@
 // Its output tells what it was told.
 #include <poll.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -157,6 +158,25 @@ static void fill(size_t step) {
   HIP_OK(hipFree(p[0]));
 }
 
+// Arguments in vector registers.
+static void floats(void) {
+  float texture[3] = {0}, bias = 0;
+  HIP_OK(hipTexRefSetMipmapLevelBias((textureReference*)&texture, 1.5f));
+  HIP_OK(hipTexRefGetMipmapLevelBias(&bias, (textureReference*)&texture));
+  const hipError_t clamped = hipTexRefSetMipmapLevelClamp((textureReference*)&texture, 0.25f, 8.0f);
+  printf("bias %g, clamp %d from %g to %g\n", (double)bias, clamped, (double)texture[1], (double)texture[2]);
+}
+
+// The place for the result is in a page that may not be written.
+static void read_only(void) {
+  void** page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  MUST(page != MAP_FAILED);
+  *page = page;
+  MUST(mprotect(page, 4096, PROT_READ) == 0);
+  const hipError_t error = hipMalloc(page, 4096);
+  printf("%d, %s\n", error, *page == page ? "unchanged" : "changed");
+}
+
 static int input_has_ended(void) {
   struct pollfd input = {STDIN_FILENO, POLLIN, 0};
   char ignored[64];
@@ -191,6 +211,8 @@ int main(int argc, char** argv) {
   else if (!strcmp(what, "slow")) slow(n);
   else if (!strcmp(what, "devices")) devices();
   else if (!strcmp(what, "fill")) fill((size_t)n << 20);
+  else if (!strcmp(what, "floats")) floats();
+  else if (!strcmp(what, "read_only")) read_only();
   else if (!strcmp(what, "endless")) endless();
   else return 98;
   return 0;

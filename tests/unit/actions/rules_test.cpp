@@ -85,7 +85,6 @@ TEST(Rules, ConditionsAreComparedAsTheyAreMeant) {
   EXPECT_FALSE(holds("not failed"));
   EXPECT_FALSE(holds("device"));
   EXPECT_TRUE(holds("device == 0"));
-  EXPECT_FALSE(holds("size == 'many'"));
   EXPECT_TRUE(holds("size == '2048'"));
 }
 
@@ -137,6 +136,13 @@ TEST(Rules, ErrorsNamePlaceAndNearWord) {
            Wrong{"on hipMalloc do exec", "file:1:21:", "exec takes a command"},
            Wrong{"on hipMalloc do exec a 'b", "file:1:21:", "no closing '"},
            Wrong{"on hipMalloc do stop now", "file:1:22:", "'now' is too much"},
+           Wrong{"on hipMalloc if size == 'many' do stack", "file:1:25:", "'size' is a number, and no text"},
+           Wrong{"on hipMalloc if duration == 'long' do stack", "file:1:29:", "never holds"},
+           Wrong{"on hipMalloc if caller > 3 do stack", "file:1:26:", "'caller' is a text"},
+           Wrong{"on hipMalloc if failed and (result == 'hipErorOutOfMemory') do stack",
+                 "file:1:39:", "did you mean 'hipErrorOutOfMemory'"},
+           Wrong{"on hipMalloc if result =~ 'cuda*' do stack", "file:1:27:", "never holds"},
+           Wrong{"on hipMalloc if duration == caller do stack", "file:1:29:", "never holds"},
            Wrong{"# nothing", "file", "has no rule"},
        }) {
     const auto rules = parse(wrong.text);
@@ -144,6 +150,7 @@ TEST(Rules, ErrorsNamePlaceAndNearWord) {
     EXPECT_THAT(rules.error().message, HasSubstr(wrong.place)) << wrong.text;
     EXPECT_THAT(rules.error().message, HasSubstr(wrong.words)) << wrong.text;
     EXPECT_EQ(rules.error().code, EINVAL);
+    EXPECT_FALSE(rules.error().fix.empty()) << wrong.text;
   }
 }
 

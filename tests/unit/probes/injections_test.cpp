@@ -120,10 +120,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{"hipMalloc:error=2:caller=", "'caller' has no value", "lib*"},
         Refused{"hipMalloc:delay=1s:late", "'late' is for errors", "error=NAME"},
         Refused{"hipMalloc:error=2:sticky=1", "'sticky' has no value", ":sticky alone"},
+        Refused{"hipMalloc/kernel=x:error=2", "launches one kernel", "hipLaunchKernel/kernel=NAME"},
         Refused{"hipMalloc.size=1", "that is a replacement", "--replace"},
         Refused{"less-memry=8G", "there is no preset 'less-memry' (did you mean 'less-memory'?)", "fewer-devices=N"},
         Refused{"less-memory=much", "'much' is not a size", "write 8G"},
         Refused{"fewer-devices=-1", "'-1' is no number of devices", "write 0 or 1"},
+        Refused{"hide-device=x", "'x' is not a device number", "from 0"},
+        Refused{"hide-devices=1", "did you mean 'hide-device'?", "hide-device=D"},
         Refused{"fewer-devices=1:when=2", "a preset has no filters", "for all calls"}));
 
 TEST(Injections, AWrongReplacementSaysWhatThereIs) {
@@ -137,6 +140,9 @@ TEST(Injections, AWrongReplacementSaysWhatThereIs) {
   EXPECT_THAT(says("hipMalloc:error=2"), HasSubstr("is a rule of --inject"));
   EXPECT_THAT(says("hipMalloc=2"), HasSubstr("'hipMalloc' names no parameter"));
   EXPECT_THAT(says("hipMalloc.size=1:error=2"), HasSubstr("two rules"));
+  EXPECT_THAT(says("hipTexRefSetMipmapLevelBias.bias=much"), HasSubstr("write it like 0.5"));
+  EXPECT_THAT(says("hipTexRefSetMipmapLevelBias.bias=1e39"), HasSubstr("a number of 32 bits"));
+  EXPECT_THAT(says("hipModuleLoad.fname=x"), HasSubstr("a text in the program's memory"));
 }
 
 TEST(Injections, APlanHasLinesAndColumns) {
@@ -306,6 +312,35 @@ TEST(InjectionDecision, FewerDevicesFailForTheDevicesThatAreNotThere) {
   Calls none({"fewer-devices=0"});
   EXPECT_EQ(none.at("hipMalloc")[0].value, 100);
   EXPECT_TRUE(none.at("hipGetDevice").empty());
+}
+
+TEST(InjectionDecision, AKernelHasItsNameInThreeForms) {
+  for (const char* const wanted : {"_ZN2at4fillEPf", "at::fill", "at::fill(float*)", "at::*"}) {
+    Calls calls({std::string("hipLaunchKernel/kernel=") + wanted + ":error=1"});
+    const ProbePtr probe = probe_called("hipLaunchKernel", known());
+    const CallRecord record;
+    CallAtEntry call{.probe = *probe, .record = record, .payload = {}, .kernel = "_ZN2at4fillEPf"};
+    EXPECT_EQ(calls.injections.decide(call, calls.state).size(), 1u) << wanted;
+    call.kernel = "_ZN2at4copyEPf";
+    EXPECT_EQ(calls.injections.decide(call, calls.state).size(), wanted == std::string("at::*") ? 1u : 0u) << wanted;
+    call.kernel = {};
+    EXPECT_TRUE(calls.injections.decide(call, calls.state).empty());
+  }
+}
+
+TEST(InjectionDecision, ARuleWithoutAnEffectHasItsReason) {
+  Calls calls({"hipMalloc/size>4K:error=2:when=3"});
+  RulesSeen seen;
+  const auto why = [&] { return calls.injections.why_idle(calls.injections.rules()[0], seen); };
+  const ProbePtr probe = probe_called("hipMalloc", known());
+  CallRecord record;
+  const CallAtEntry call{.probe = *probe, .record = record, .payload = {}};
+  EXPECT_EQ(why(), "none of its functions was called");
+  calls.injections.decide(call, calls.state, &seen);
+  EXPECT_EQ(why(), "its filters let none of 1 call through");
+  record.words[1] = 8192;
+  calls.injections.decide(call, calls.state, &seen);
+  EXPECT_THAT(why(), HasSubstr("1 call matched, and when="));
 }
 
 TEST(InjectionDecision, AStickyErrorMeetsAllLaterCalls) {

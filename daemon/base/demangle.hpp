@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-namespace fade::store {
+namespace fade {
 
 // "at::native::fill<float>(int)"; if the whole would be too much "at::native::fill<...>". nullopt if the name is not
 // mangled.
@@ -16,4 +16,4 @@ std::string function_name(const std::string& name);
 // "function+0x12", as function_name() has it, of a mangled "symbol+0x12".
 std::string function_place(const std::string& symbol);
 
-}  // namespace fade::store
+}  // namespace fade

@@ -1,8 +1,8 @@
-#include "store/demangle.hpp"
+#include "base/demangle.hpp"
 
 #include <gmock/gmock.h>
 
-namespace fade::store {
+namespace fade {
 namespace {
 
 // _Z1f4pairIiiES_IS0_S0_ES_IS1_S1_E...: each parameter is twice the one before.
@@ -66,4 +66,4 @@ TEST(FunctionName, OfCIsItself) {
 }
 
 }  // namespace
-}  // namespace fade::store
+}  // namespace fade

@@ -1,4 +1,4 @@
-#include "store/demangle.hpp"
+#include "base/demangle.hpp"
 
 #include <cxxabi.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/mangled_name.hpp"
 
-namespace fade::store {
+namespace fade {
 namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -104,4 +104,4 @@ std::string function_place(const std::string& symbol) {
   return plus == symbol.npos ? symbol : function_name(symbol.substr(0, plus)) + symbol.substr(plus);
 }
 
-}  // namespace fade::store
+}  // namespace fade
