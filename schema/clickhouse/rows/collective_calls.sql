@@ -1,5 +1,5 @@
--- Calls of collective operations (RCCL), numbered for each process: the n-th one of all ranks is the same operation. The
--- calls that count are those of fade-query ranks.
+-- Calls of collective operations (RCCL), numbered for each process: the n-th one of all ranks is the same operation.
+-- The calls that count are those of fade-query ranks.
 -- section: rows
 SELECT row_number() OVER (PARTITION BY p.id ORDER BY c.id) AS nth, p.pid, t.tid, f.name, c.ts AS start,
        c.dur AS duration, c.id AS call_id
