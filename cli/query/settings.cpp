@@ -82,7 +82,7 @@ Result<void> check_ending(const Settings& settings) {
 
 std::vector<cli::Option> option_rows(Settings& to) {
   using namespace cli;
-  const std::string_view out = "Output", rows = "Rows", filters = "Filters";
+  const std::string_view out = "Output", rows = "Rows", filters = "Filters", push = "Push";
   return {
       {out, "-f,--format", "FORMAT",
        "table, tsv, csv, json, jsonl, markdown or line [tables: table on a terminal, else tsv]; flame: also collapsed, "
@@ -105,12 +105,25 @@ std::vector<cli::Option> option_rows(Settings& to) {
       {out, "--open", "", "serve: open the page in the browser", Flag{&to.open}},
       {out, "--with-libraries", "", "porting: also the imports of the libraries that the program needs",
        Flag{&to.with_libraries}},
+      {push, "--init", "", "make fade's tables on the server, or those that a newer fade adds", Flag{&to.init}},
+      {push, "--cluster", "NAME", "--init: tables over all shards of this cluster (<remote_servers>)",
+       Text{&to.cluster}},
+      {push, "--user", "NAME", "on the server [CLICKHOUSE_USER]", Text{&to.user}},
+      {push, "--password-file", "FILE", "its first line is the password [CLICKHOUSE_PASSWORD]", Text{&to.password_file},
+       Shown::HelpAll, Completes::File},
+      {push, "--ca", "FILE", "authorities that may sign the server's certificate, PEM [those of the system]",
+       Text{&to.ca_file}, Shown::HelpAll, Completes::File},
+      {push, "--job", "NAME", "the job of these recordings [FADE_JOB, SLURM_JOB_ID ...]", Text{&to.job}},
+      {push, "--follow", "", "send along with a recording that goes on, to its end", Flag{&to.follow}},
+      {push, "--every", "TIME", "--follow: time between two looks [30s]", Time{&to.every_ns}},
       {rows, "--sort", "COLUMN", "ascending; -COLUMN: descending", Text{&to.sort}, Shown::Help},
       {rows, "-n,--limit", "N", "at most N rows; 0: all [default depends on the report, usually 20]",
        Number{&to.limit, 0}, Shown::Help},
       {rows, "--where", "EXPR", "only rows for which this SQL expression on the report's columns is true",
        Text{&to.where}, Shown::Help},
-      {rows, "--timeout", "TIME", "how long the query may take [sql: 30s, reports: any time]", Time{&to.timeout_ns}},
+      {rows, "--timeout", "TIME",
+       "how long the query may take [sql: 30s, reports: any time]; push: how long the server may be away [1m]",
+       Time{&to.timeout_ns}},
       {filters, "--name", "REGEX", "functions, kernels, files ... whose name matches", Text{&to.name}, Shown::Help},
       {filters, "--pid", "PID", "only this process", Number{&to.pid, 0}, Shown::Help},
       {filters, "--rank", "N", "only this rank of a distributed job (RANK ...)", Number{&to.rank, 0}, Shown::Help},

@@ -47,10 +47,10 @@ class Run {
 
   // `environment`: of the program.
   Result<RunOutcome> execute(SessionOptions session, std::vector<std::string> environment,
-                             const std::vector<HiddenDevice>& hidden, OnStarted on_started);
+                             const std::vector<HiddenDevice>& hidden, const OnStarted& on_started);
 
  private:
-  void loop(Session& session, SignalRelay& relay, OnStarted on_started);
+  void loop(Session& session, SignalRelay& relay, const OnStarted& on_started);
   Result<RunOutcome> end(Session& session, const LaunchedProgram& program, const SignalRelay& relay);
   void stop_with(const Session& session, const JobControl& job);
 
@@ -70,7 +70,7 @@ void Run::stop_with(const Session& session, const JobControl& job) {
     JobControl::stop_for(pid_);
 }
 
-void Run::loop(Session& session, SignalRelay& relay, OnStarted on_started) {
+void Run::loop(Session& session, SignalRelay& relay, const OnStarted& on_started) {
   const JobControl job;
   bool announced = false;
   while (!session.empty()) {
@@ -92,7 +92,7 @@ void Run::loop(Session& session, SignalRelay& relay, OnStarted on_started) {
 }
 
 Result<RunOutcome> Run::execute(SessionOptions session_options, std::vector<std::string> environment,
-                                const std::vector<HiddenDevice>& hidden, OnStarted on_started) {
+                                const std::vector<HiddenDevice>& hidden, const OnStarted& on_started) {
   // Before anything of ours could be inherited: threads, handlers, descriptors.
   auto program = LaunchedProgram::fork_waiting({options_.command, std::move(environment), options_.directory});
   if (!program) return own_failure(std::move(program.error()));
@@ -128,7 +128,7 @@ Result<RunOutcome> Run::end(Session& session, const LaunchedProgram& program, co
 
 }  // namespace
 
-Result<RunOutcome> run(const RunOptions& options, OnStarted on_started) {
+Result<RunOutcome> run(const RunOptions& options, const OnStarted& on_started) {
   const auto overrides = read_rules(options);
   if (!overrides) return tl::unexpected(overrides.error());
   const auto chosen = choose_probes(options);
