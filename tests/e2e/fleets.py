@@ -36,7 +36,7 @@ RESULTS = {1: "hipError_t", 2: "hipError_t", 3: "hipError_t", 4: "ncclResult_t",
 def empty_recording(build, folder):
     """A recording without a session: what every file of fade has."""
     path = folder / "empty.db"
-    subprocess.run([build.fade_run, "-q", "--no-sensors", "-o", path, "--", "/bin/true"], check=True, cwd=folder)
+    subprocess.run([build.fade_run, "-q", "--no-sensors", "--force", "-o", path, "--", "/bin/true"], check=True, cwd=folder)
     with sqlite3.connect(path) as file:
         for (table,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             if table not in KEPT and not table.startswith("sqlite_"):
@@ -101,7 +101,7 @@ class Rank:
         node = (1, 1, self.local + 2, 1, "gfx942", None, arch, pci, None, 18467, 0, 1216, 4, 304, 64, 4098, 0x74A1, 0, memory, 8192, 1300, mhz, 8, 128)
         self.add("kfd_node_", node)
         for second in range(8):
-            slow = self.rank == STRAGGLER and second >= 3
+            slow = self.rank == STRAGGLER and second >= 2
             clock = 1_300 if slow else mhz - 20
             figures = (97.0, 99, 40.0, 45, 3e10, 30_000_000_000, 1e8, 100_000_000, 5e8, 600_000_000, 60_000.0, 96_000 if slow else 71_000)
             row = (1, second * S, S, self.local + 2, 10, 0, *figures, clock * 1e6, clock * 1_000_000, 1.3e9, 1_300_000_000)
