@@ -76,6 +76,16 @@ function(named_texts out array matching)
   set(${out} "${text}};\n" PARENT_SCOPE)
 endfunction()
 
+# The files of clickhouse/, by their names in there.
+file(GLOB_RECURSE files RELATIVE "${SCHEMA}/clickhouse" "${SCHEMA}/clickhouse/*.sql" "${SCHEMA}/clickhouse/*.tsv")
+list(SORT files)
+set(text "static constexpr Report kClickhouse[] = {\n")
+foreach(file IN LISTS files)
+  literal(sql "${SCHEMA}/clickhouse/${file}")
+  string(APPEND text "  {\"${file}\", ${sql}},\n")
+endforeach()
+string(APPEND code "${text}};\nstd::string_view clickhouse(std::string_view name) {\n  for (const Report& file : kClickhouse)\n    if (file.name == name) return file.sql;\n  return {};\n}\n")
+
 named_texts(text kReports EXCLUDE)
 string(APPEND code "${text}std::span<const Report> reports() { return kReports; }\n")
 named_texts(text kPages INCLUDE)

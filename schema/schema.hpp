@@ -25,6 +25,9 @@ const std::vector<View>& each_view();
 std::string_view gpus();        // the reference table of GPUs, tab separated
 std::string_view references();  // which columns hold row ids, and of which table; tab separated
 
+// A file of schema/clickhouse by its name in there: "tables.sql", "rows/calls.sql". Empty: there is none.
+std::string_view clickhouse(std::string_view name);
+
 struct Report {
   std::string_view name;  // of the file, without .sql
   std::string_view sql;

@@ -32,6 +32,10 @@ const std::vector<Command>& commands() {
       {"info", "The file: sessions, versions, size, whether it was closed cleanly", show_info, nullptr, 0},
       {"merge", "One recording of several files, for reports over all of them: merge FILE... -o all.db", nullptr,
        merge_recordings, kAnyNumber},
+      {"push",
+       "Send recordings to ClickHouse, to ask many ranks and machines at once: push URL [FILE...]; first: push URL "
+       "--init",
+       nullptr, push_recordings, kAnyNumber},
       {"import",
        "Take the GPU's times and the operators from another profiler's file of the same run: import FILE (rocpd, or "
        "PyTorch's *.pt.trace.json)",

@@ -329,6 +329,14 @@ std::string Database::with_words(std::string text) const {
   return at == text.npos ? text : text.replace(at, guard_->words.size(), guard_->instead);
 }
 
+std::string_view Statement::text(int i) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), i));
+  const std::string_view out(text ? text : "", static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), i)));
+  if (!database_->changes_texts()) return out;
+  replaced_ = database_->with_words(std::string(out));
+  return replaced_;
+}
+
 table::Value Statement::value(int i) const {
   sqlite3_stmt* s = statement_.get();
   switch (sqlite3_column_type(s, i)) {

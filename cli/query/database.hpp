@@ -38,6 +38,9 @@ class Statement {
   std::string column_name(int i) const;
   table::Value value(int i) const;
   std::int64_t integer(int i) const { return sqlite3_column_int64(statement_.get(), i); }  // NULL: 0
+  double real(int i) const { return sqlite3_column_double(statement_.get(), i); }
+  int type(int i) const { return sqlite3_column_type(statement_.get(), i); }
+  std::string_view text(int i);  // as value() has it; until the next row or the next text
   bool is_null(int i) const { return sqlite3_column_type(statement_.get(), i) == SQLITE_NULL; }
   std::string expanded_sql() const;  // with the bound values in it
   std::uint32_t steps() const {
@@ -52,6 +55,7 @@ class Statement {
   Statement(Database& database, sqlite3_stmt* s) : database_(&database), statement_(s) {}
   Database* database_;
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  std::string replaced_;  // of text()
 };
 
 class MemoryLimit {
@@ -102,6 +106,7 @@ class Database {
   friend class Statement;
   Database() = default;
   std::string with_words(std::string text) const;
+  bool changes_texts() const { return !guard_->words.empty(); }
   struct Close {
     void operator()(sqlite3* db) const { sqlite3_close(db); }
   };

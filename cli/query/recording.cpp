@@ -202,6 +202,11 @@ Result<void> look_again(Recording& recording) {
   return {};
 }
 
+bool is_held(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  return fd && holder_of(fd.get()).has_value();
+}
+
 std::string state_text(const Recording& r) {
   if (r.state == State::Closed) return {};
   if (r.state == State::Running && *r.holder > 0)

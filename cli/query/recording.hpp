@@ -36,6 +36,8 @@ Result<Recording> as_recording(Database database, const std::string& name);
 Result<Recording> connect_again(const Recording& recording);
 // Reads again which sessions the file has, and whether it goes on.
 Result<void> look_again(Recording& recording);
+// True while a process has the file open as a database. This process must not have.
+bool is_held(const std::string& path);
 std::string state_text(const Recording& recording);  // a sentence; empty where it was closed in order
 
 struct FoundFile {

@@ -38,9 +38,14 @@ struct Settings {  // one command line: a field is the value of one option, and 
   std::string stack_format;          // flame: collapsed or speedscope
   std::string timeline_format;       // export: perfetto, chrome or kineto
   std::optional<std::int64_t> port;  // serve; none: any that is free
-  bool open = false;                 // serve: in a browser
-  bool with_libraries = false;       // porting: also the libraries that the program needs
-  std::string step;                  // export to viewers: the number of a step, or two: "5-8"
+  // push
+  bool init = false, follow = false;
+  std::string on, host, by;  // reports over a server
+  std::string cluster, user, password_file, ca_file, job;
+  std::optional<std::int64_t> every_ns;
+  bool open = false;            // serve: in a browser
+  bool with_libraries = false;  // porting: also the libraries that the program needs
+  std::string step;             // export to viewers: the number of a step, or two: "5-8"
   bool errors = false, unfinished = false, peak = false, merge = false, by_line = false, by_module = false,
        by_shape = false, by_thread = false, slow = false, gpu = false, numbers = false;
 };

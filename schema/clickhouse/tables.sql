@@ -13,7 +13,8 @@
 -- the newest complete snapshot of each recording. Read NAME, not NAME_all.
 -- In a cluster (--cluster) these tables have a _ at the end of their names, and the names here are Distributed tables.
 
--- The version of these tables, and the cluster of --cluster, or ''. A local table of each server; the newest row counts.
+-- The version of these tables, and the cluster of --cluster, or ''. A local table of each server.
+-- Its newest row counts.
 CREATE TABLE IF NOT EXISTS fade_schema (version Int64, cluster String, made DateTime)
 ENGINE = MergeTree ORDER BY (version, made);
 
@@ -24,7 +25,7 @@ ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (name, recording, snapsho
 
 -- One row for each recording: a session of a file. start_ns, end_ns: UTC. ranks: how many processes have a rank.
 -- rank: NULL if there are several or none. pid, command: of the first process. closed: 1 once fade has closed the
--- recording. complete: 1 once all of a closed recording was sent.
+-- recording. complete: 1 once all of a closed recording was sent. stamp: of the file as it was then.
 CREATE TABLE IF NOT EXISTS recordings_all (
   day Date, job String, host String, recording UInt64, rank Nullable(Int64), snapshot Int64, session Int64,
   file String, kind String, start_ns Int64, end_ns Nullable(Int64), duration Nullable(Int64), boot_ns Int64,
@@ -32,7 +33,7 @@ CREATE TABLE IF NOT EXISTS recordings_all (
   closed Int64, complete Int64, pid Nullable(Int64), processes Int64, ranks Int64, world_size Nullable(Int64),
   local_rank Nullable(Int64), group_rank Nullable(Int64), rank_source Nullable(String), exit_code Nullable(Int64),
   exit_signal Nullable(Int64), rocm Nullable(String), gpu Nullable(String), calls Int64, errors Int64, launches Int64,
-  verdict Nullable(String), schema Int64, pushed_ns Int64)
+  verdict Nullable(String), schema Int64, stamp String, pushed_ns Int64)
 ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (job, recording, snapshot);
 
 -- Each recorded call.

@@ -1,0 +1,126 @@
+#include "cli/push/http.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace fade::push {
+namespace {
+
+constexpr std::size_t kMostAnswer = std::size_t{64} << 20;
+constexpr long kConnectMs = 10'000;
+// A transfer that moves nothing for so long is given up. A server that merges or computes may need a while.
+constexpr long kSlowBytes = 1, kSlowSeconds = 120;
+
+struct Advice {
+  CURLcode code;
+  const char* cause;  // nullptr: curl's own words
+  const char* fix;
+  bool is_temporary;
+};
+constexpr Advice kAdvice[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, "its name is not known", "check the name of the server", true},
+    {CURLE_COULDNT_CONNECT, nullptr, "check that the server runs, and its HTTP port (8123, with TLS 8443)", true},
+    {CURLE_OPERATION_TIMEDOUT, nullptr, "try again when the server is less busy", true},
+    {CURLE_SEND_ERROR, nullptr, nullptr, true},
+    {CURLE_RECV_ERROR, nullptr, nullptr, true},
+    {CURLE_GOT_NOTHING, "it closed the connection without an answer", nullptr, true},
+    {CURLE_PARTIAL_FILE, "it closed the connection in the middle of an answer", nullptr, true},
+    {CURLE_PEER_FAILED_VERIFICATION, nullptr, "--ca FILE names the authority that signed the server's certificate",
+     false},
+    {CURLE_SSL_CACERT_BADFILE, nullptr, "--ca FILE must be readable and in PEM format", false},
+    {CURLE_SSL_CONNECT_ERROR, nullptr, "does this port speak TLS? http:// is without", false},
+    {CURLE_UNSUPPORTED_PROTOCOL, "it does not speak HTTP", "use the HTTP port: 8123, with TLS 8443", false},
+    {CURLE_WEIRD_SERVER_REPLY, "it does not speak HTTP", "use the HTTP port: 8123, with TLS 8443", false},
+    {CURLE_ABORTED_BY_CALLBACK, "it was ended before", nullptr, false},
+};
+
+std::size_t take(char* data, std::size_t, std::size_t size, void* to) {
+  auto& body = *static_cast<std::string*>(to);
+  if (body.size() + size > kMostAnswer) return 0;
+  body.append(data, size);
+  return size;
+}
+
+int on_progress(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
+  return static_cast<const std::atomic<bool>*>(stop)->load() ? 1 : 0;
+}
+
+bool start_library() {
+  static const bool started = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
+  return started;
+}
+
+// A line break in a header would begin another one.
+std::string header(std::string_view name, std::string value) {
+  std::erase_if(value, [](char c) { return c == '\r' || c == '\n'; });
+  return std::string(name) + ": " + value;
+}
+
+}  // namespace
+
+Http::Http(const Access& access, const std::atomic<bool>& stop) : stop_(stop) {
+  FADE_CHECK(start_library());
+  curl_.reset(curl_easy_init());
+  FADE_CHECK(curl_);
+  CURL* c = curl_.get();
+  curl_slist* list = curl_slist_append(nullptr, "Expect:");  // no round trip before each block
+  if (!access.user.empty()) list = curl_slist_append(list, header("X-ClickHouse-User", access.user).c_str());
+  if (!access.password.empty()) list = curl_slist_append(list, header("X-ClickHouse-Key", access.password).c_str());
+  headers_.reset(list);
+  curl_easy_setopt(c, CURLOPT_HTTPHEADER, list);
+  curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075500
+  curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+  curl_easy_setopt(c, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+  curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
+  curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L);
+  curl_easy_setopt(c, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, kConnectMs);
+  curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, kSlowBytes);
+  curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, kSlowSeconds);
+  curl_easy_setopt(c, CURLOPT_USERAGENT, "fade");
+  curl_easy_setopt(c, CURLOPT_ERRORBUFFER, message_);
+  curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
+  curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+  curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
+  curl_easy_setopt(c, CURLOPT_XFERINFODATA, const_cast<std::atomic<bool>*>(&stop_));
+  if (!access.ca_file.empty()) curl_easy_setopt(c, CURLOPT_CAINFO, access.ca_file.c_str());
+}
+
+Result<Answer> Http::post(const std::string& url, std::string_view body) {
+  Answer out;
+  CURL* c = curl_.get();
+  curl_easy_setopt(c, CURLOPT_URL, url.c_str());
+  curl_easy_setopt(c, CURLOPT_POST, 1L);
+  curl_easy_setopt(c, CURLOPT_POSTFIELDS, body.data());
+  curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  curl_easy_setopt(c, CURLOPT_WRITEDATA, &out.body);
+  message_[0] = '\0';
+  const CURLcode code = curl_easy_perform(c);
+  if (code != CURLE_OK) return tl::unexpected(error(code, url));
+  curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &out.status);
+  return out;
+}
+
+std::string Http::escaped(std::string_view text) const {
+  char* made = curl_easy_escape(curl_.get(), text.data(), static_cast<int>(text.size()));
+  std::string out(made ? made : "");
+  curl_free(made);
+  return out;
+}
+
+Error Http::error(CURLcode code, const std::string& url) const {
+  const auto* const known = std::ranges::find(kAdvice, code, &Advice::code);
+  const bool is_known = known != std::end(kAdvice);
+  Error out;
+  out.message = "cannot reach " + url.substr(0, url.find('?'));
+  out.cause = is_known && known->cause ? known->cause : message_[0] ? message_ : curl_easy_strerror(code);
+  out.fix = is_known && known->fix ? known->fix : "";
+  out.code = !is_known || known->is_temporary ? kUnreachable : 0;
+  return out;
+}
+
+}  // namespace fade::push

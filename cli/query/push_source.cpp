@@ -1,0 +1,164 @@
+#include "cli/query/push_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fade::query {
+namespace {
+
+void add_value(push::NativeColumn& to, const table::Value& value) {
+  if (const auto* n = std::get_if<std::int64_t>(&value)) to.add(*n);
+  else if (const auto* x = std::get_if<double>(&value)) to.add(*x);
+  else if (const auto* text = std::get_if<std::string>(&value)) to.add(std::string_view(*text));
+  else to.add_null();
+}
+
+}  // namespace
+
+std::optional<std::int64_t> PushedSession::rank_of(std::int64_t pid) const {
+  const auto found = ranks.find(pid);
+  return found == ranks.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<PushSource> PushSource::prepare(Database& database, const push::Table& table, const PushedSession& session,
+                                       const Parameters& parameters) {
+  auto rows = database.prepare(table.source.rows);
+  if (!rows) return tl::unexpected(with_context("cannot read " + table.name, rows.error()));
+  for (const auto& [name, value] : parameters) rows->bind(name, value);
+  PushSource out(std::move(*rows), session);
+  std::vector<std::vector<std::string>> names;
+  for (const push::Lookup& lookup : table.source.lookups)
+    if (auto read = out.read_dictionary(database, lookup, names.emplace_back()); !read)
+      return tl::unexpected(with_context("cannot read " + table.name, read.error()));
+  out.bind_columns(table, names);
+  return out;
+}
+
+// `names`: of the columns behind the key.
+Result<void> PushSource::read_dictionary(Database& database, const push::Lookup& lookup,
+                                         std::vector<std::string>& names) {
+  auto statement = database.prepare(lookup.sql);
+  if (!statement) return tl::unexpected(statement.error());
+  Dictionary& to = dictionaries_.emplace_back();
+  to.key_column = column_named(lookup.key);
+  for (int i = 1; i < statement->columns(); ++i) names.push_back(statement->column_name(i));
+  for (;;) {
+    auto more = statement->step();
+    if (!more) return tl::unexpected(more.error());
+    if (!*more) return {};
+    Texts& texts = to.entries[statement->integer(0)];
+    for (int i = 1; i < statement->columns(); ++i) texts.values.push_back(statement->value(i));
+  }
+}
+
+int PushSource::column_named(std::string_view name) const {
+  for (int i = 0; i < rows_.columns(); ++i)
+    if (rows_.column_name(i) == name) return i;
+  return -1;
+}
+
+PushSource::From PushSource::from_added(std::string_view name) const {
+  using What = From::What;
+  constexpr std::pair<std::string_view, What> kAdded[] = {
+      {"day", What::Day},   {"job", What::Job},           {"host", What::Host}, {"recording", What::Recording},
+      {"rank", What::Rank}, {"snapshot", What::Snapshot},
+  };
+  const auto* const found =
+      std::find_if(std::begin(kAdded), std::end(kAdded), [&](const auto& one) { return one.first == name; });
+  return {found == std::end(kAdded) ? What::Nothing : found->second, 0, 0};
+}
+
+// A column that the rows have is taken from there, those of a lookup come next.
+void PushSource::bind_columns(const push::Table& table, const std::vector<std::vector<std::string>>& lookups) {
+  const auto find = [&](std::string_view name) {
+    if (const int at = column_named(name); at >= 0 && !push::is_added(name)) return From{From::What::Recorded, at, 0};
+    for (std::size_t i = 0; i < lookups.size(); ++i) {
+      const auto found = std::ranges::find(lookups[i], name);
+      if (found != lookups[i].end()) return From{From::What::Lookup, static_cast<int>(found - lookups[i].begin()), i};
+    }
+    return from_added(name);
+  };
+  for (const push::ColumnShape& column : table.stored) {
+    const From from = find(column.name);
+    const bool varies =
+        from.what == From::What::Recorded || from.what == From::What::Lookup || from.what == From::What::Rank;
+    (varies ? varying_ : constant_).push_back(columns_.size());
+    columns_.push_back(from);
+  }
+  if (const From pid = find("pid"); pid.what != From::What::Nothing) pid_ = pid;
+  id_column_ = column_named("id");
+}
+
+void PushSource::add_row(push::NativeBlock& block) {
+  for (const std::size_t i : varying_) add_cell(block.column(i), columns_[i]);
+  block.end_row();
+}
+
+// Behind the rows of one fill(): the same in each of them.
+void PushSource::add_constants(push::NativeBlock& block, std::int64_t rows) {
+  if (rows == 0) return;
+  for (const std::size_t i : constant_) {
+    add_constant(block.column(i), columns_[i]);
+    block.column(i).repeat_last(rows - 1);
+  }
+}
+
+void PushSource::add_cell(push::NativeColumn& to, const From& from) {
+  if (from.what == From::What::Recorded) return add_row_value(to, from.column);
+  if (from.what == From::What::Rank) return add_rank(to);
+  const Texts* const texts = looked_up(from.lookup);
+  texts ? add_value(to, texts->values[static_cast<std::size_t>(from.column)]) : to.add_null();
+}
+
+void PushSource::add_constant(push::NativeColumn& to, const From& from) const {
+  switch (from.what) {
+    case From::What::Day: return to.add(session_->day);
+    case From::What::Job: return to.add(std::string_view(session_->job));
+    case From::What::Host: return to.add(std::string_view(session_->host));
+    case From::What::Recording: return to.add(session_->recording);
+    case From::What::Snapshot: return to.add(session_->snapshot);
+    case From::What::Recorded:
+    case From::What::Lookup:
+    case From::What::Rank:
+    case From::What::Nothing: break;
+  }
+  to.add_null();
+}
+
+void PushSource::add_rank(push::NativeColumn& to) {
+  const auto pid = pid_of_row();
+  if (!pid) last_rank_ = session_->rank;
+  else if (pid != last_pid_) last_rank_ = session_->rank_of(*pid);
+  last_pid_ = pid;
+  last_rank_ ? to.add(*last_rank_) : to.add_null();
+}
+
+void PushSource::add_row_value(push::NativeColumn& to, int column) {
+  switch (rows_.type(column)) {
+    case SQLITE_INTEGER: return to.add(rows_.integer(column));
+    case SQLITE_FLOAT: return to.add(rows_.real(column));
+    case SQLITE_TEXT: return to.add(rows_.text(column));
+    default: return to.add_null();
+  }
+}
+
+const PushSource::Texts* PushSource::looked_up(std::size_t lookup) {
+  Dictionary& dictionary = dictionaries_[lookup];
+  const std::int64_t key = rows_.integer(dictionary.key_column);
+  if (dictionary.has_last && dictionary.last_key == key) return dictionary.last;
+  const auto found = dictionary.entries.find(key);
+  dictionary.last = found == dictionary.entries.end() ? nullptr : &found->second;
+  dictionary.last_key = key;
+  dictionary.has_last = true;
+  return dictionary.last;
+}
+
+std::optional<std::int64_t> PushSource::pid_of_row() {
+  if (!pid_) return std::nullopt;
+  if (pid_->what == From::What::Recorded) return rows_.integer(pid_->column);
+  const Texts* const texts = looked_up(pid_->lookup);
+  const auto* pid = texts ? std::get_if<std::int64_t>(&texts->values[static_cast<std::size_t>(pid_->column)]) : nullptr;
+  return pid ? std::optional(*pid) : std::nullopt;
+}
+
+}  // namespace fade::query
