@@ -1,6 +1,7 @@
-"""How long the reports of fade-query --on take over 11 million rows on one server: a job of 1024 ranks, 1800 steps each.
+"""How long the reports of fade-query --on take over millions of rows on one server: a job of 1024 ranks, 1800 steps.
 
-The recordings of the tests' job are sent, and then multiplied inside the server. python3 tests/bench/fleet.py --build-dir build/release
+The recordings of the tests' job are sent, and then multiplied inside the server.
+python3 tests/bench/fleet.py --build-dir build/release
 """
 import argparse
 import os
@@ -36,7 +37,9 @@ MOVED = {
 
 def query(build, *words):
     env = {**os.environ, **clickhouse.environment()}
-    return subprocess.run([build.fade_query, *map(str, words)], env=env, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [build.fade_query, *map(str, words)], env=env, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def multiply(server):
@@ -46,14 +49,24 @@ def multiply(server):
         if table.endswith("_all") or table == "fade_schema":
             continue
         into = table if f"{table}_all" not in names else f"{table}_all"
-        columns = [name for name, kind in server.ask(f"SELECT name, default_kind FROM system.columns WHERE database = 'fade' AND table = '{into}'") if not kind]
+        columns = [
+            name
+            for name, kind in server.ask(
+                f"SELECT name, default_kind FROM system.columns WHERE database = 'fade' AND table = '{into}'"
+            )
+            if not kind
+        ]
         long = LENGTH if table in LONG else 1
         plain = ", ".join(f'"{name}"' for name in columns)
         # The names of the moved columns would stand for their old values, so both have other names on the way.
         inner = ", ".join(f'"{name}" AS "{name}_"' for name in columns)
-        outer = ", ".join(" ".join(w + "_" if w in columns else w for w in tokens(MOVED[name])) if name in MOVED else f'"{name}_"' for name in columns)
+        outer = ", ".join(
+            " ".join(w + "_" if w in columns else w for w in tokens(MOVED[name])) if name in MOVED else f'"{name}_"'
+            for name in columns
+        )
         server.ask(
-            f"INSERT INTO {into} ({plain}) SELECT {outer} FROM (SELECT {inner}, arrayJoin(range({RANKS})) AS k, arrayJoin(range({long})) AS j FROM {into}) WHERE k + j > 0",
+            f"INSERT INTO {into} ({plain}) SELECT {outer} FROM (SELECT {inner}, arrayJoin(range({RANKS})) AS k, "
+            f"arrayJoin(range({long})) AS j FROM {into}) WHERE k + j > 0",
             database="fade",
             max_insert_block_size=200000,
         )
@@ -86,7 +99,10 @@ def main():
             print(f"{multiply(server):,} rows")
             for report in REPORTS:
                 begun = time.monotonic()
-                lines = query(build, "--on", server.url, report, "--job", "big", "-f", "tsv", "--limit", "50").count("\n") - 1
+                lines = (
+                    query(build, "--on", server.url, report, "--job", "big", "-f", "tsv", "--limit", "50").count("\n")
+                    - 1
+                )
                 print(f"{report:12} {time.monotonic() - begun:6.2f} s  {lines} rows shown")
         finally:
             server.stop()

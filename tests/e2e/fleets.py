@@ -1,9 +1,9 @@
 """Recordings of a job of many ranks on many machines, written as fade writes them, with faults that are known.
 
-Rank 17 is the straggler: from step 5 on its kernels take longer, because the clock of its GPU is low. Rank 40 comes late
-once, in step 3, by work of its own outside of calls. The machine node6 has an older HIP library, an older kernel, and GPUs
-with a lower clock, which its programs are told, too. Rank 5 fails first; the other ranks fail because of that. The wall
-clocks of the machines differ, so that a rank of node2 seems to fail before rank 5.
+Rank 17 is the straggler: from step 5 on its kernels take longer, because the clock of its GPU is low. Rank 40 comes
+late once, in step 3, by work of its own outside of calls. The machine node6 has an older HIP library, an older kernel,
+and GPUs with a lower clock, which its programs are told, too. Rank 5 fails first; the other ranks fail because of that.
+The wall clocks of the machines differ, so that ranks of node2 and node7 seem to fail before rank 5.
 """
 import json
 import pathlib
@@ -15,7 +15,16 @@ import subprocess
 RANKS, PER_HOST, STEPS = 64, 8, 12
 STRAGGLER, SLOW_FROM, LATE_ONCE, LATE_STEP, BAD_HOST, FIRST_TO_FAIL = 17, 5, 40, 3, 6, 5
 BEGIN, MS, S = 1_700_000_000_000_000_000, 1_000_000, 1_000_000_000
-CLOCKS = [0, 180 * MS, -350 * MS, 2_400 * MS, -20 * MS, 900 * MS, 5 * MS, -1_100 * MS]  # of the hosts: what they are ahead
+CLOCKS = [
+    0,
+    180 * MS,
+    -350 * MS,
+    2_400 * MS,
+    -20 * MS,
+    900 * MS,
+    5 * MS,
+    -1_100 * MS,
+]  # of the hosts: what they are ahead
 FAILED_AT = 7 * S
 KEPT = "meta_ doc_ topic_ result_rule_ gpu_ gpu_pci_ memory_kind_ signal_name_ signal_code_ call_cost_".split()
 HIP, RCCL, TORCH = "/opt/rocm/lib/libamdhip64.so.6", "/opt/rocm/lib/librccl.so.1", "/venv/torch/lib/libtorch_hip.so"
@@ -30,13 +39,23 @@ FUNCTIONS = [
     (7, "hipExtLaunchKernel", "hip", "launch", "launch", HIP),
 ]
 LAUNCHES, INSIDE = {2: 1, 7: 2}, {7: 5}  # the kernel of a launch; the function that calls another one
-RESULTS = {1: "hipError_t", 2: "hipError_t", 3: "hipError_t", 4: "ncclResult_t", 5: "ncclResult_t", 6: "hipError_t", 7: "hipError_t"}
+RESULTS = {
+    1: "hipError_t",
+    2: "hipError_t",
+    3: "hipError_t",
+    4: "ncclResult_t",
+    5: "ncclResult_t",
+    6: "hipError_t",
+    7: "hipError_t",
+}
 
 
 def empty_recording(build, folder):
     """A recording without a session: what every file of fade has."""
     path = folder / "empty.db"
-    subprocess.run([build.fade_run, "-q", "--no-sensors", "--force", "-o", path, "--", "/bin/true"], check=True, cwd=folder)
+    subprocess.run(
+        [build.fade_run, "-q", "--no-sensors", "--force", "-o", path, "--", "/bin/true"], check=True, cwd=folder
+    )
     with sqlite3.connect(path) as file:
         for (table,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
             if table not in KEPT and not table.startswith("sqlite_"):
@@ -68,7 +87,8 @@ class Rank:
         clock = BEGIN + self.start + CLOCKS[host % len(CLOCKS)]
         kernel = "5.15.0-91-generic" if self.is_bad else "6.8.0-45-generic"
         self.file.execute(
-            "INSERT INTO session_ (id, kind, start_ns, end_ns, boot_ns, host, kernel, boot_id, cwd, command, fade_version, options, detail, clean)"
+            "INSERT INTO session_ (id, kind, start_ns, end_ns, boot_ns, host, kernel, boot_id, cwd, command, fade_version,"
+            " options, detail, clean)"
             " VALUES (1, 'run', ?, ?, ?, ?, ?, ?, '/home/ada', 'python3 train.py', '0.1.0', '', 'calls', 1)",
             (clock, clock + self.at(end), 77 * S + self.start, f"node{host}", kernel, f"boot-{host}"),
         )
@@ -78,13 +98,15 @@ class Rank:
         self.add("process_", (*row, status, 0))
         self.add("thread_", (1, 1, 4000 + rank, "python3", 0, self.at(end)))
         hip = "6.2.41133" if self.is_bad else "6.4.43484"
-        module = "INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, size, sites, ts) VALUES (?, 1, ?, ?, ?, ?, ?, ?, 1, 0, 0)"
+        module = "INSERT INTO module_ (id, process, path, soname, build_id, role, version, base, size, sites, ts)"
+        module += " VALUES (?, 1, ?, ?, ?, ?, ?, ?, 1, 0, 0)"
         self.file.execute(module, (1, "/usr/bin/python3.11", "", "aa11", "program", "", 1 << 20))
         self.file.execute(module, (2, HIP, "libamdhip64.so.6", "b62" if self.is_bad else "b64", "hip", hip, 1 << 40))
         self.file.execute(module, (3, RCCL, "librccl.so.1", "cc33", "", "2.22.3", 1 << 41))
         for number, name, api, group, kind, library in FUNCTIONS:
             self.file.execute(
-                "INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success) VALUES (?, 1, ?, ?, ?, ?, ?, '', ?, 0)",
+                "INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success)"
+                " VALUES (?, 1, ?, ?, ?, ?, ?, '', ?, 0)",
                 (number, name, api, group, kind, library, RESULTS[number]),
             )
         self.add("call_site_", (1, 1, TORCH, 4096, "at::cuda::launch+0x10", 1 << 42))
@@ -94,29 +116,93 @@ class Rank:
         mhz = 1900 if self.is_bad else 2100
         pci = f"0000:{0x10 + self.local:02x}:00.0"
         self.add("device_", (1, 1, self.local, "AMD Instinct MI300X", arch, pci, None, memory))
-        told = {"multiProcessorCount": 304, "clockRate": mhz * 1000, "totalGlobalMem": memory, "warpSize": 64, "gcnArchName": arch}
+        told = {
+            "multiProcessorCount": 304,
+            "clockRate": mhz * 1000,
+            "totalGlobalMem": memory,
+            "warpSize": 64,
+            "gcnArchName": arch,
+        }
         source = "api:hipGetDevicePropertiesR0600"
-        self.add("device_prop_", *((i, 1, name, str(value), source, 1, 250 * MS) for i, (name, value) in enumerate(told.items(), 1)))
+        self.add(
+            "device_prop_",
+            *((i, 1, name, str(value), source, 1, 250 * MS) for i, (name, value) in enumerate(told.items(), 1)),
+        )
         self.add("kfd_topology_", (1, "/sys", None))
-        node = (1, 1, self.local + 2, 1, "gfx942", None, arch, pci, None, 18467, 0, 1216, 4, 304, 64, 4098, 0x74A1, 0, memory, 8192, 1300, mhz, 8, 128)
+        node = (
+            1,
+            1,
+            self.local + 2,
+            1,
+            "gfx942",
+            None,
+            arch,
+            pci,
+            None,
+            18467,
+            0,
+            1216,
+            4,
+            304,
+            64,
+            4098,
+            0x74A1,
+            0,
+            memory,
+            8192,
+            1300,
+            mhz,
+            8,
+            128,
+        )
         self.add("kfd_node_", node)
         for second in range(8):
             slow = self.rank == STRAGGLER and second >= 2
             clock = 1_300 if slow else mhz - 20
-            figures = (97.0, 99, 40.0, 45, 3e10, 30_000_000_000, 1e8, 100_000_000, 5e8, 600_000_000, 60_000.0, 96_000 if slow else 71_000)
-            row = (1, second * S, S, self.local + 2, 10, 0, *figures, clock * 1e6, clock * 1_000_000, 1.3e9, 1_300_000_000)
+            figures = (
+                97.0,
+                99,
+                40.0,
+                45,
+                3e10,
+                30_000_000_000,
+                1e8,
+                100_000_000,
+                5e8,
+                600_000_000,
+                60_000.0,
+                96_000 if slow else 71_000,
+            )
+            row = (
+                1,
+                second * S,
+                S,
+                self.local + 2,
+                10,
+                0,
+                *figures,
+                clock * 1e6,
+                clock * 1_000_000,
+                1.3e9,
+                1_300_000_000,
+            )
             self.add("gpu_sample_", row)
 
     def describe_kernels(self):
         kernels = [(1, "gemm", "gemm(float*, int)", TORCH), (2, "ncclDevKernel_AllReduce", None, RCCL)]
         for number, name, demangled, library in kernels:
             row = (number, name, demangled, library)
-            self.file.execute("INSERT INTO kernel_ (id, session, name, demangled, library, first_call) VALUES (?, 1, ?, ?, ?, 4)", row)
+            self.file.execute(
+                "INSERT INTO kernel_ (id, session, name, demangled, library, first_call) VALUES (?, 1, ?, ?, ?, 4)", row
+            )
             self.add("launch_", (number, number, number, 1, 0))
         self.add("geometry_", (1, 304, 1, 1, 256, 1, 1, 0), (2, 32, 1, 1, 512, 1, 1, 0))
         self.file.execute("INSERT INTO stream_ (id, process, handle, device, ts, launches) VALUES (1, 1, 0, 1, 0, 24)")
         if self.is_timed:
-            self.add("gpu_kernel_", *((number, 1, 0x1000 * number, name, demangled, number) for number, name, demangled, _ in kernels))
+            self.add(
+                "gpu_kernel_",
+                *((number, 1, 0x1000 * number, name, demangled, number) for number, name, demangled, _ in kernels),
+            )
 
     # ------------------------------------------------------------ calls and work
     def call(self, function, at, duration, result=None, args=None, step=None):
@@ -144,12 +230,20 @@ class Rank:
         number = self.file.execute("SELECT count(*) + 1 FROM gpu_work_").fetchone()[0]
         self.add("gpu_work_", (number, 1, 0, kernel, 1, 0, 1, call, 1, self.at(at), duration, None))
         one = self.gpu.setdefault(kernel, [0, 0, duration, duration, self.at(at), self.at(at)])
-        one[0], one[1], one[2], one[3], one[5] = one[0] + 1, one[1] + duration, min(one[2], duration), max(one[3], duration), self.at(at)
+        one[0], one[1], one[2], one[3], one[5] = (
+            one[0] + 1,
+            one[1] + duration,
+            min(one[2], duration),
+            max(one[3], duration),
+            self.at(at),
+        )
 
     def begin(self):
         self.call(6, self.start + 200 * MS, 90_000)
         self.call(4, self.start + 300 * MS, 5 * MS, args={"comm": "0x10", "nranks": self.ranks, "rank": self.rank})
-        memory = self.call(1, self.start + 350 * MS, 150_000, args={"ptr": "0x7f0000001000", "size": (self.rank + 1) << 20})
+        memory = self.call(
+            1, self.start + 350 * MS, 150_000, args={"ptr": "0x7f0000001000", "size": (self.rank + 1) << 20}
+        )
         held, at = (self.rank + 1) << 20, self.at(self.start + 350 * MS)
         self.add("alloc_", (1, 0, 1, 0x7F0000001000, held, at, None, memory, None, 1, 1))
         self.add("mem_bucket_", (350, 1, 0, held, held, 1, 0))
@@ -170,15 +264,39 @@ class Rank:
         duration = end + 2 * MS - begin
         done[5][2] -= done[7][2]  # of the step only self times are known
         in_calls = sum(one[2] for one in done.values())
-        row = (number, 1, 1, number, "train_step", self.at(begin), duration, 1, launch - 1, last + 1, 4, 0, 2, 0, 0, 0, in_calls, wait)
+        row = (
+            number,
+            1,
+            1,
+            number,
+            "train_step",
+            self.at(begin),
+            duration,
+            1,
+            launch - 1,
+            last + 1,
+            4,
+            0,
+            2,
+            0,
+            0,
+            0,
+            in_calls,
+            wait,
+        )
         self.add("step_", row)
         self.add("step_stat_", *((number, function, *sums) for function, sums in done.items()))
         if self.is_timed:
-            self.add("gpu_step_", (number, 2, end - begin - outside - 11 * MS + jitter, end - begin - outside - 11 * MS + jitter))
+            self.add(
+                "gpu_step_",
+                (number, 2, end - begin - outside - 11 * MS + jitter, end - begin - outside - 11 * MS + jitter),
+            )
 
     def fail(self, at):
         """The first failure is of a kernel; the others follow from it, in the reduction."""
-        function, code, name = (3, 700, "hipErrorIllegalAddress") if self.rank == FIRST_TO_FAIL else (5, 1, "ncclUnhandledCudaError")
+        function, code, name = (
+            (3, 700, "hipErrorIllegalAddress") if self.rank == FIRST_TO_FAIL else (5, 1, "ncclUnhandledCudaError")
+        )
         call = self.call(function, at - MS, MS, result=code)
         self.add("result_name_", (function, code, name, 1))
         self.add("error_", (1, call, self.at(at - MS), self.at(at - MS), 1, function, 1, code, name, None, 1))
@@ -186,13 +304,25 @@ class Rank:
     def finish(self):
         for function, (n, errors, total, least, most, _, first, last) in self.sums.items():
             own = total - sum(self.sums[inner][2] for inner, outer in INSIDE.items() if outer == function)
-            self.add("call_stat_", (1, function, INSIDE.get(function, 0), n, errors, total, own, least, most, bytes([20, n]), 0, 0, 0, 0))
+            self.add(
+                "call_stat_",
+                (1, function, INSIDE.get(function, 0), n, errors, total, own, least, most, bytes([20, n]), 0, 0, 0, 0),
+            )
             self.add("caller_stat_", (1, RCCL if function in INSIDE else TORCH, function, n, errors, total, own))
             if function in LAUNCHES:
-                self.add("kernel_stat_", (LAUNCHES[function], LAUNCHES[function], n, errors, total, most, self.at(first), self.at(last)))
+                self.add(
+                    "kernel_stat_",
+                    (LAUNCHES[function], LAUNCHES[function], n, errors, total, most, self.at(first), self.at(last)),
+                )
         for kernel, (n, total, least, most, first, last) in self.gpu.items():
             self.add("gpu_stat_", (1, "kernel", kernel, 1, n, total, least, most, 0, first, last, bytes([25, n])))
-        self.add("process_use_", *((1, second, n, errors, launches, 0, first, last) for second, (n, errors, launches, first, last) in self.use.items()))
+        self.add(
+            "process_use_",
+            *(
+                (1, second, n, errors, launches, 0, first, last)
+                for second, (n, errors, launches, first, last) in self.use.items()
+            ),
+        )
         wait = self.sums[3]
         self.add("wait_", (1, 3, 1, wait[0], wait[2], wait[4], self.calls))
 

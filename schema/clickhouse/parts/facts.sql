@@ -1,5 +1,6 @@
 -- Facts of machines that should be equal in a job, a row for each recording.
-SELECT job, host, recording, 'versions' AS section, if(ifNull(soname, '') = '', path, assumeNotNull(soname)) AS item, '' AS unit,
+SELECT job, host, recording, 'versions' AS section, if(ifNull(soname, '') = '', path, assumeNotNull(soname)) AS item,
+  '' AS unit,
   if(ifNull(version, '') = '', ifNull(build_id, ''), assumeNotNull(version)) AS value
 FROM modules WHERE (ifNull(version, '') != '' OR ifNull(build_id, '') != '') AND role != 'program' /*? AND job = :job */
 UNION ALL

@@ -1,5 +1,6 @@
 -- What differs between the machines of a job: versions, driver, clocks, and what programs were told
--- about: A row for each value that not all machines of a job share, the rarest first. Clocks of sensors differ if they are more than 5 % below the median of all.
+-- about: A row for each value that not all machines of a job share, the rarest first. Clocks of sensors differ if they
+-- about: are more than 5 % below the median of all.
 -- sort: hosts
 -- limit: 40
 -- leave: job unit

@@ -1,5 +1,8 @@
 -- Calls that failed, the first failure of a job first
--- about: Times are since the begin of the job, so that ranks of several machines can be compared. clock says by what: collectives (the ends of collective operations on the GPUs, exact to about a millisecond), or NTP (the wall clocks of the machines). Results that are an answer are no failures. Failures of a process with the same function, error and place are one row.
+-- about: Times are since the begin of the job, so that ranks of several machines can be compared. clock says by what:
+-- about: collectives (the ends of collective operations on the GPUs, exact to about a millisecond), or NTP (the wall
+-- about: clocks of the machines). Results that are an answer are no failures. Failures of a process with the same
+-- about: function, error and place are one row.
 -- sort: start_ns
 -- limit: 50
 -- leave: injected call_id code tid pid caller args last_ns job
@@ -26,7 +29,8 @@ FROM (
   SELECT job, host, recording, rank, pid, name, code, caller, injected, min(start) AS first, max(last) AS newest,
     argMin(error, start) AS error, sum(repeats) AS repeats, if(min(tid) = max(tid), toNullable(min(tid)), NULL) AS tid,
     argMin(call_id, start) AS call_id, argMin(args, start) AS args
-  FROM failures WHERE NOT ifNull(normal, 0) /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */ /*? AND tid = :tid */ /*? AND (match(name, :name) OR match(ifNull(error, ''), :name)) */
+  FROM failures WHERE NOT ifNull(normal, 0) /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
+    /*? AND pid = :pid */ /*? AND tid = :tid */ /*? AND (match(name, :name) OR match(ifNull(error, ''), :name)) */
   GROUP BY job, host, recording, rank, process_id, pid, name, code, caller, injected)
 GLOBAL ANY LEFT JOIN ({begins}) USING (job, recording)
 WHERE 1 /*? AND start_ns >= :from */ /*? AND start_ns < :to */

@@ -19,7 +19,8 @@
 -- column: used         text      whether all of them used the GPU, some, or none
 -- column: command      command   of one of its processes
 SELECT job, toString(toDateTime(intDiv(min(start_ns), 1000000000), 'UTC')) AS started,
-  max(start_ns + ifNull(duration, 0)) - min(start_ns) AS duration_ns, sum(ranks) AS ranks, max(world_size) AS world_size,
+  max(start_ns + ifNull(duration, 0)) - min(start_ns) AS duration_ns, sum(ranks) AS ranks,
+    max(world_size) AS world_size,
   uniqExact(host) AS hosts, count() AS recordings, countIf(exit_code > 0 OR exit_signal > 0) AS failed,
   countIf(closed = 0) AS going_on, sum(calls) AS calls, sum(errors) AS errors, sum(launches) AS launches,
   multiIf(countIf(verdict = 'USED') = count(), 'all', countIf(verdict = 'USED') > 0, 'some', 'none') AS used,

@@ -1,5 +1,6 @@
 -- Kernels by the number of launches, over all ranks
--- about: Kernels of one name are one row. --by job, host, rank or device has a row for each of these. GPU times are there with fade-run --gpu-times.
+-- about: Kernels of one name are one row. --by job, host, rank or device has a row for each of these. GPU times are
+-- about: there with fade-run --gpu-times.
 -- sort: -launches
 -- limit: 40
 -- leave: gpu_min_ns recordings launch_max_ns in_graphs errors launch_avg_ns
@@ -23,26 +24,37 @@
 -- column: slowest_rank     count     the rank with the highest average time on the GPU
 -- column: slowest_avg_ns   duration  its average
 -- column: recordings       count     that launched it
-SELECT name, nullIf(by_job, '') AS job, nullIf(by_host, '') AS host, by_rank AS rank, by_device AS device, sum(n) AS launches, sum(graphs) AS in_graphs, sum(failed) AS errors,
+SELECT name, nullIf(by_job, '') AS job, nullIf(by_host, '') AS host, by_rank AS rank, by_device AS device,
+  sum(n) AS launches, sum(graphs) AS in_graphs, sum(failed) AS errors,
   nullIf(sum(total), 0) AS launch_total_ns,
-  if(sum(n) - sum(graphs) = 0, NULL, intDiv(sum(total), sum(n) - sum(graphs))) AS launch_avg_ns, max(longest) AS launch_max_ns,
+  if(sum(n) - sum(graphs) = 0, NULL, intDiv(sum(total), sum(n) - sum(graphs))) AS launch_avg_ns,
+    max(longest) AS launch_max_ns,
   nullIf(sum(runs), 0) AS gpu_runs, if(sum(runs) = 0, NULL, sum(gpu)) AS gpu_total_ns,
-  if(sum(runs) = 0, NULL, intDiv(sum(gpu), sum(runs))) AS gpu_avg_ns, min(gpu_least) AS gpu_min_ns, max(gpu_most) AS gpu_max_ns,
+  if(sum(runs) = 0, NULL, intDiv(sum(gpu), sum(runs))) AS gpu_avg_ns, min(gpu_least) AS gpu_min_ns,
+    max(gpu_most) AS gpu_max_ns,
   if(sum(runs) = 0, NULL, argMaxIf(rank_, gpu / runs, runs > 0)) AS slowest_rank,
   if(sum(runs) = 0, NULL, toInt64(maxIf(gpu / runs, runs > 0))) AS slowest_avg_ns, uniqExact(recording) AS recordings
 FROM (
-  SELECT name, recording, by_job, by_host, by_rank, by_device, any(ifNull(rank, -1)) AS rank_, toInt64(sum(launched)) AS n,
-    toInt64(sum(graphed)) AS graphs, toInt64(sum(bad)) AS failed, toInt64(sum(launch_ns)) AS total, max(launch_most) AS longest,
+  SELECT name, recording, by_job, by_host, by_rank, by_device, any(ifNull(rank, -1)) AS rank_,
+    toInt64(sum(launched)) AS n,
+    toInt64(sum(graphed)) AS graphs, toInt64(sum(bad)) AS failed, toInt64(sum(launch_ns)) AS total,
+      max(launch_most) AS longest,
     toInt64(sum(ran)) AS runs, toInt64(sum(ran_ns)) AS gpu, min(ran_least) AS gpu_least, max(ran_most) AS gpu_most
   FROM (
-    SELECT name, recording, rank, if(ifNull(:by, '') = 'job', job, '') AS by_job, if(ifNull(:by, '') = 'host', host, '') AS by_host, if(ifNull(:by, '') = 'rank', rank, NULL) AS by_rank, if(ifNull(:by, '') = 'device', toNullable(toInt64(-1)), NULL) AS by_device,
+    SELECT name, recording, rank, if(ifNull(:by, '') = 'job', job, '') AS by_job, if(ifNull(:by, '') = 'host', host,
+      '') AS by_host, if(ifNull(:by, '') = 'rank', rank, NULL) AS by_rank, if(ifNull(:by, '') = 'device',
+        toNullable(toInt64(-1)), NULL) AS by_device,
       launches AS launched, ifNull(in_graphs, 0) AS graphed, errors AS bad, ifNull(launch_total_ns, 0) AS launch_ns,
       launch_max_ns AS launch_most, toInt64(0) AS ran, toInt64(0) AS ran_ns, toNullable(toInt64(NULL)) AS ran_least,
       toNullable(toInt64(NULL)) AS ran_most
-    FROM kernel_runs WHERE ifNull(:by, '') != 'device' /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND match(name, :name) */
+    FROM kernel_runs WHERE ifNull(:by, '') != 'device' /*? AND job = :job */ /*? AND host = :host */
+      /*? AND rank = :rank */ /*? AND match(name, :name) */
     UNION ALL
-    SELECT name, recording, rank, if(ifNull(:by, '') = 'job', job, '') AS by_job, if(ifNull(:by, '') = 'host', host, '') AS by_host, if(ifNull(:by, '') = 'rank', rank, NULL) AS by_rank, if(ifNull(:by, '') = 'device', device, NULL) AS by_device,
+    SELECT name, recording, rank, if(ifNull(:by, '') = 'job', job, '') AS by_job, if(ifNull(:by, '') = 'host', host,
+      '') AS by_host, if(ifNull(:by, '') = 'rank', rank, NULL) AS by_rank, if(ifNull(:by, '') = 'device', device,
+        NULL) AS by_device,
       toInt64(0), toInt64(0), toInt64(0), toInt64(0), toNullable(toInt64(NULL)), n, ifNull(total_ns, 0), min_ns, max_ns
-    FROM gpu_stats WHERE kind = 'kernel' /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */ /*? AND device = :device */ /*? AND match(name, :name) */)
+    FROM gpu_stats WHERE kind = 'kernel' /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
+      /*? AND pid = :pid */ /*? AND device = :device */ /*? AND match(name, :name) */)
   GROUP BY name, recording, by_job, by_host, by_rank, by_device)
 GROUP BY name, by_job, by_host, by_rank, by_device

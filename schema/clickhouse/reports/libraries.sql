@@ -20,11 +20,13 @@ SELECT job, host, if(place = '', '(no library)', place) AS library, pid, rank, s
   sum(total) AS total_ns, sum(own) AS self_ns,
   round(100 * sum(own) / (
     SELECT sum(ifNull(self_ns, 0)) FROM caller_stats
-    WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */ /*? AND match(name, :name) */), 2) AS percent,
+    WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */
+      /*? AND match(name, :name) */), 2) AS percent,
   uniqExact(name) AS functions, arraySort(groupArray((-own, name)))[1].2 AS most
 FROM (
   SELECT job, host, recording, process_id, pid, rank, name, library AS place, calls AS n, errors AS failed,
     toInt64(ifNull(total_ns, 0)) AS total, toInt64(ifNull(self_ns, 0)) AS own
   FROM caller_stats
-  WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */ /*? AND match(name, :name) */)
+  WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */
+    /*? AND match(name, :name) */)
 GROUP BY job, host, recording, process_id, pid, rank, place

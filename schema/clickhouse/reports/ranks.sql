@@ -41,22 +41,29 @@ FROM (
   SELECT job, rank, 'host' AS what, ifNull(world_size, 0) AS a, toInt64(0) AS b, host AS word FROM process_ranks
   WHERE rank IS NOT NULL /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
   UNION ALL
-  SELECT job, rank, 'pid', pid, sum(calls), '' FROM threads WHERE rank IS NOT NULL /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
+  SELECT job, rank, 'pid', pid, sum(calls), '' FROM threads WHERE rank IS NOT NULL /*? AND job = :job */
+    /*? AND host = :host */ /*? AND rank = :rank */
   GROUP BY job, rank, recording, process_id, pid
   UNION ALL
-  SELECT job, rank, 'calls', sum(calls), sum(errors), '' FROM threads WHERE rank IS NOT NULL /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ GROUP BY job, rank
+  SELECT job, rank, 'calls', sum(calls), sum(errors), '' FROM threads WHERE rank IS NOT NULL /*? AND job = :job */
+    /*? AND host = :host */ /*? AND rank = :rank */ GROUP BY job, rank
   UNION ALL
-  SELECT job, rank, 'launches', sum(launches), toInt64(0), '' FROM process_use WHERE rank IS NOT NULL /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
+  SELECT job, rank, 'launches', sum(launches), toInt64(0), '' FROM process_use WHERE rank IS NOT NULL
+    /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
   GROUP BY job, rank
   UNION ALL
-  SELECT job, rank, 'steps', toInt64(count()), arraySort(groupArray(assumeNotNull(duration)))[intDiv(count() + 1, 2)], ''
-  FROM steps WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ GROUP BY job, rank
+  SELECT job, rank, 'steps', toInt64(count()), arraySort(groupArray(assumeNotNull(duration)))[intDiv(count() + 1, 2)],
+    ''
+  FROM steps WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */ /*? AND host = :host */
+    /*? AND rank = :rank */ GROUP BY job, rank
   UNION ALL
   SELECT job, rank, 'waited', toInt64(sum(ifNull(waited_ns, 0))), toInt64(0), '' FROM steps
-  WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ GROUP BY job, rank
+  WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */ /*? AND host = :host */
+    /*? AND rank = :rank */ GROUP BY job, rank
   UNION ALL
   SELECT job, toNullable(slow) AS rank, 'slowest', toInt64(count()), toInt64(0), '' FROM (
-    SELECT job, name, idx, arraySort(groupArray((-assumeNotNull(duration), assumeNotNull(rank))))[1].2 AS slow FROM steps
+    SELECT job, name, idx, arraySort(groupArray((-assumeNotNull(duration),
+      assumeNotNull(rank))))[1].2 AS slow FROM steps
     WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */ GROUP BY job, name, idx HAVING count() > 1)
   WHERE 1 /*? AND rank = :rank */ GROUP BY job, slow
   UNION ALL
@@ -64,14 +71,17 @@ FROM (
   WHERE late_ns > 0 /*? AND rank = :rank */ GROUP BY job, late_rank
   UNION ALL
   SELECT job, rank, 'peak', toInt64(sum(ifNull(peak, 0))), toInt64(0), '' FROM memory_totals
-  WHERE rank IS NOT NULL AND memory = 'device' /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ GROUP BY job, rank
+  WHERE rank IS NOT NULL AND memory = 'device' /*? AND job = :job */ /*? AND host = :host */
+    /*? AND rank = :rank */ GROUP BY job, rank
   UNION ALL
   SELECT job, rank, 'code', toInt64(ifNull(max(exit_code), 0)), toInt64(ifNull(max(exit_signal), 0)), '' FROM processes
-  WHERE rank IS NOT NULL AND (exit_code > 0 OR exit_signal > 0) /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ GROUP BY job, rank
+  WHERE rank IS NOT NULL AND (exit_code > 0 OR exit_signal > 0) /*? AND job = :job */ /*? AND host = :host */
+    /*? AND rank = :rank */ GROUP BY job, rank
   UNION ALL
   SELECT job, rank, 'end', toInt64(min(assumeNotNull("end") + shift)), toInt64(0), any(clock)
   FROM (SELECT job, rank, recording, "end" FROM processes
-        WHERE rank IS NOT NULL AND "end" IS NOT NULL AND (exit_code > 0 OR exit_signal > 0) /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */)
+        WHERE rank IS NOT NULL AND "end" IS NOT NULL AND (exit_code > 0 OR exit_signal > 0) /*? AND job = :job */
+          /*? AND host = :host */ /*? AND rank = :rank */)
   GLOBAL ANY INNER JOIN ({begins}) USING (job, recording) GROUP BY job, rank)
 GROUP BY job, rank
 HAVING countIf(what = 'host') > 0

@@ -23,7 +23,9 @@
 -- column: growth_bytes  bytes     GPU memory held at its end more than at its begin
 -- column: waited_ns     net       in calls that wait for the GPU, of all its threads: may be more than the step took
 -- column: errors        count     calls that failed
-SELECT job, host, idx AS step, name, rank, pid, tid, start AS start_ns, duration AS duration_ns, vs_median, slow, complete,
+SELECT job, host, idx AS step, name, rank, pid, tid, start AS start_ns, duration AS duration_ns, vs_median, slow,
+  complete,
   calls, launches, copies, copied_bytes, growth_bytes, waited_ns, errors
 FROM steps
-WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */ /*? AND tid = :tid */ /*? AND match(name, :name) */ /*? AND start >= :from */ /*? AND start < :to */
+WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */
+  /*? AND tid = :tid */ /*? AND match(name, :name) */ /*? AND start >= :from */ /*? AND start < :to */

@@ -1,8 +1,10 @@
 -- The same step on all ranks: which rank was late, and why
--- about: With times of GPUs (fade-run --gpu-times) the late rank is the one that the others met last in the collective operations of the step. Otherwise it is the rank whose step took longest. Its figures are compared with those of the rank in the middle.
+-- about: With times of GPUs (fade-run --gpu-times) the late rank is the one that the others met last in the collective
+-- about: operations of the step. Otherwise it is the rank whose step took longest. Its figures are compared with those
+-- about: of the rank in the middle.
 -- sort: -late_ns
 -- limit: 20
--- leave: by usual_pid pid watts usual_watts celsius usual_celsius usual_calls calls start_ns name usual_waited_ns waited_ns usual_rank usual_ns duration_ns more_ns job
+-- leave: by pid celsius usual_celsius start_ns name usual_waited_ns waited_ns usual_rank usual_ns duration_ns more_ns job
 -- none: no steps of several ranks were sent
 -- column: job              text      its job
 -- column: step             count     counts from 1 in each rank
@@ -17,7 +19,7 @@
 -- column: usual_rank       count     the rank in the middle, by duration
 -- column: usual_ns         duration  how long it took there
 -- column: more_ns          duration  what the late rank took longer
--- column: category         text      where it spent most of the time more: GPU (its work there), OUTSIDE (its own work outside of calls), or as in fade-query categories
+-- column: category         text      where it spent most time more: GPU, OUTSIDE of calls, or as in fade-query categories
 -- column: category_ns      duration  how much longer it was there
 -- column: gpu_ns           duration  its own work on the GPU, without collective operations
 -- column: usual_gpu_ns     duration  the same, half of the ranks at most
@@ -30,7 +32,8 @@
 -- column: by               text      what tells the late rank: collectives, or duration
 SELECT job, step, name, ranks, late.2 AS rank, late.3 AS host, late.4 AS pid, late.5 + shift AS start_ns,
   if(has_met, usual_met - late.7, more_ns) AS late_ns, late.6 AS duration_ns, usual.2 AS usual_rank,
-  -usual.1 AS usual_ns, late.6 - usual_ns AS more_ns, if(top.1 < 0, top.2, NULL) AS category, if(top.1 < 0, -top.1, NULL) AS category_ns,
+  -usual.1 AS usual_ns, late.6 - usual_ns AS more_ns, if(top.1 < 0, top.2, NULL) AS category, if(top.1 < 0, -top.1,
+    NULL) AS category_ns,
   if(late.8 < 0, NULL, late.8) AS gpu_ns, if(late.8 < 0, NULL, usual_gpu) AS usual_gpu_ns,
   if(has_met, late.7, NULL) AS waited_ns, if(has_met, usual_met, NULL) AS usual_waited_ns,
   if(late.10 > 0, late.10, NULL) AS mhz, if(late.10 > 0, usual_mhz_, NULL) AS usual_mhz,
@@ -50,10 +53,12 @@ FROM (
         toInt64(quantileExact(0.5)(met_ns)) AS usual_met, toInt64(quantileExact(0.5)(own_gpu_ns)) AS usual_gpu,
         quantileExact(0.5)(mhz_) AS usual_mhz_, quantileExact(0.5)(celsius_) AS usual_celsius_,
         arraySort(groupArray((-duration_, rank_, parts)))[intDiv(count(), 2) + 1] AS usual,
-        arraySort(groupArray((if(met_ns < 0, -duration_, met_ns), rank_, host, pid, start, duration_, met_ns, own_gpu_ns,
+        arraySort(groupArray((if(met_ns < 0, -duration_, met_ns), rank_, host, pid, start, duration_, met_ns,
+          own_gpu_ns,
                               recording, mhz_, celsius_, parts)))[1] AS late
     FROM (
-      SELECT job, step, name, recording, host, pid, start, assumeNotNull(rank) AS rank_, assumeNotNull(duration) AS duration_,
+      SELECT job, step, name, recording, host, pid, start, assumeNotNull(rank) AS rank_,
+        assumeNotNull(duration) AS duration_,
         if(operations = 0, toInt64(-1), met) AS met_ns,
         if(gpu_ns IS NULL, toInt64(-1), toInt64(assumeNotNull(gpu_ns)) - met) AS own_gpu_ns,
         toFloat64(ifNull(mhz, 0)) AS mhz_, toFloat64(ifNull(celsius, 0)) AS celsius_,

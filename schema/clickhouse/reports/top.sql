@@ -1,5 +1,6 @@
 -- Functions by the time spent in them, over all ranks
--- about: One row for each function. Self time is without watched calls inside. --by job, host or rank has a row for each of these.
+-- about: One row for each function. Self time is without watched calls inside. --by job, host or rank has a row for
+-- about: each of these.
 -- sort: -total_ns
 -- limit: 30
 -- leave: self_ns api recordings max_ns avg_ns
@@ -22,14 +23,17 @@ SELECT name, category AS api, nullIf(by_job, '') AS job, nullIf(by_host, '') AS 
   if(sum(timed) = 0, NULL, intDiv(sum(total), sum(timed))) AS avg_ns, max(longest) AS max_ns,
   round(100 * sum(total) / (
     SELECT sum(ifNull(total_ns, 0)) FROM call_stats
-    WHERE ifNull(parent_function_id, 0) = 0 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */
+    WHERE ifNull(parent_function_id, 0) = 0 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
+      /*? AND pid = :pid */
       /*? AND match(name, :name) */), 2) AS percent,
   uniqExact(recording) AS recordings
 FROM (
-  SELECT name, category, recording, if(ifNull(:by, '') = 'job', job, '') AS by_job, if(ifNull(:by, '') = 'host', host, '') AS by_host,
+  SELECT name, category, recording, if(ifNull(:by, '') = 'job', job, '') AS by_job, if(ifNull(:by, '') = 'host', host,
+    '') AS by_host,
     if(ifNull(:by, '') = 'rank', rank, NULL) AS by_rank,
     calls AS n, errors AS failed, toInt64(ifNull(total_ns, 0)) AS total, toInt64(ifNull(self_ns, 0)) AS own,
     calls - ifNull(counted_calls, 0) AS timed, max_ns AS longest
   FROM call_stats
-  WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */ /*? AND match(name, :name) */)
+  WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */
+    /*? AND match(name, :name) */)
 GROUP BY name, category, by_job, by_host, by_rank

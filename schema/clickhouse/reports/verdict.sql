@@ -24,4 +24,5 @@
 SELECT job, host, pid, rank, verdict, working, reason, command, evidence, advice, helper, launches, failed_launches,
   first_launch AS first_launch_ns, last_launch AS last_launch_ns, calls, failures, cpu_ns
 FROM verdicts
-WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */ /*? AND (match(ifNull(command, ''), :name) OR match(verdict, :name)) */
+WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */
+  /*? AND (match(ifNull(command, ''), :name) OR match(verdict, :name)) */
