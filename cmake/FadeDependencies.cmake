@@ -10,7 +10,7 @@ pkg_check_modules(libdw REQUIRED IMPORTED_TARGET libdw)
 pkg_check_modules(liblzma REQUIRED IMPORTED_TARGET liblzma)
 pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
-pkg_check_modules(libcurl REQUIRED IMPORTED_TARGET libcurl)
+find_path(CURL_INCLUDE curl/curl.h REQUIRED)  # its library is loaded at run time: cli/push/curl.hpp
 pkg_check_modules(ncursesw REQUIRED IMPORTED_TARGET ncursesw)
 pkg_check_modules(smartcols REQUIRED IMPORTED_TARGET smartcols)
 find_path(EXPECTED_INCLUDE tl/expected.hpp REQUIRED)

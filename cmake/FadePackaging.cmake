@@ -19,7 +19,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # The runtime that the bundled programs use: theirs alone, found through their run path.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}/demo)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "python3, sqlite3")
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libcurl4 | libcurl4t64, python3, sqlite3")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
   "fade supervises a program that uses an AMD GPU through HIP. It records every call with arguments, results and times in
 an SQLite file, can put other answers in place of device properties, and reports from the file. The program is neither

@@ -1,10 +1,10 @@
 #include "cli/push/address.hpp"
 
-#include <curl/curl.h>
-
 #include <algorithm>
 #include <array>
 #include <memory>
+
+#include "cli/push/curl.hpp"
 
 namespace fade::push {
 namespace {
@@ -16,11 +16,11 @@ constexpr const char* kExample = "http://clickhouse.example:8123, or https://cli
 
 using Url = std::unique_ptr<CURLU, void (*)(CURLU*)>;
 
-std::string part(CURLU* url, CURLUPart which) {
+std::string part(const Curl& curl, CURLU* url, CURLUPart which) {
   char* text = nullptr;
-  if (curl_url_get(url, which, &text, 0) != CURLUE_OK) return {};
+  if (curl.url_get(url, which, &text, 0) != CURLUE_OK) return {};
   std::string out(text ? text : "");
-  curl_free(text);
+  curl.free(text);
   return out;
 }
 
@@ -43,24 +43,27 @@ Result<std::string> database_of(const std::string& query) {
 }  // namespace
 
 Result<Address> read_address(std::string_view text) {
-  const Url url(curl_url(), curl_url_cleanup);
-  if (!url || curl_url_set(url.get(), CURLUPART_URL, std::string(text).c_str(), 0) != CURLUE_OK)
+  auto library = curl();
+  if (!library) return tl::unexpected(library.error());
+  const Curl& c = **library;
+  const Url url(c.url(), c.url_cleanup);
+  if (!url || c.url_set(url.get(), CURLUPART_URL, std::string(text).c_str(), 0) != CURLUE_OK)
     return fail("cannot understand the address of the server", {}, kExample);
-  if (!part(url.get(), CURLUPART_USER).empty() || !part(url.get(), CURLUPART_PASSWORD).empty())
+  if (!part(c, url.get(), CURLUPART_USER).empty() || !part(c, url.get(), CURLUPART_PASSWORD).empty())
     return fail("the address has a user or a password in it", "all users of this machine can read command lines",
                 "export CLICKHOUSE_USER=... CLICKHOUSE_PASSWORD=...; or --user NAME --password-file FILE");
-  const std::string scheme = part(url.get(), CURLUPART_SCHEME), host = part(url.get(), CURLUPART_HOST);
+  const std::string scheme = part(c, url.get(), CURLUPART_SCHEME), host = part(c, url.get(), CURLUPART_HOST);
   if (scheme != "http" && scheme != "https")
     return fail("cannot use the address of the server", "it is no http:// or https:// address", kExample);
-  auto database = database_of(part(url.get(), CURLUPART_QUERY));
+  auto database = database_of(part(c, url.get(), CURLUPART_QUERY));
   if (!database) return tl::unexpected(database.error());
   Address out;
   out.database = std::move(*database);
   out.is_encrypted = scheme == "https";
   out.is_loopback = std::ranges::find(kLoopback, host) != kLoopback.end();
-  curl_url_set(url.get(), CURLUPART_QUERY, nullptr, 0);
-  curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
-  out.url = part(url.get(), CURLUPART_URL);
+  c.url_set(url.get(), CURLUPART_QUERY, nullptr, 0);
+  c.url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
+  out.url = part(c, url.get(), CURLUPART_URL);
   return out;
 }
 

@@ -45,11 +45,6 @@ int on_progress(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
   return static_cast<const std::atomic<bool>*>(stop)->load() ? 1 : 0;
 }
 
-bool start_library() {
-  static const bool started = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
-  return started;
-}
-
 // A line break in a header would begin another one.
 std::string header(std::string_view name, std::string value) {
   std::erase_if(value, [](char c) { return c == '\r' || c == '\n'; });
@@ -58,57 +53,64 @@ std::string header(std::string_view name, std::string value) {
 
 }  // namespace
 
-Http::Http(const Access& access, const std::atomic<bool>& stop) : stop_(stop) {
-  FADE_CHECK(start_library());
-  curl_.reset(curl_easy_init());
-  FADE_CHECK(curl_);
-  CURL* c = curl_.get();
-  curl_slist* list = curl_slist_append(nullptr, "Expect:");  // no round trip before each block
-  if (!access.user.empty()) list = curl_slist_append(list, header("X-ClickHouse-User", access.user).c_str());
-  if (!access.password.empty()) list = curl_slist_append(list, header("X-ClickHouse-Key", access.password).c_str());
+Result<Http> Http::make(const Access& access, const std::atomic<bool>& stop) {
+  auto library = curl();
+  return library ? Result<Http>(Http(**library, access, stop)) : tl::unexpected(library.error());
+}
+
+Http::Http(const Curl& library, const Access& access, const std::atomic<bool>& stop)
+    : library_(&library),
+      message_(std::make_unique<char[]>(CURL_ERROR_SIZE)),
+      headers_(nullptr, library.slist_free_all),
+      handle_(library.easy_init(), library.easy_cleanup) {
+  FADE_CHECK(handle_);
+  CURL* c = handle_.get();
+  curl_slist* list = library.slist_append(nullptr, "Expect:");  // no round trip before each block
+  if (!access.user.empty()) list = library.slist_append(list, header("X-ClickHouse-User", access.user).c_str());
+  if (!access.password.empty()) list = library.slist_append(list, header("X-ClickHouse-Key", access.password).c_str());
   headers_.reset(list);
-  curl_easy_setopt(c, CURLOPT_HTTPHEADER, list);
-  curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
+  library.easy_setopt(c, CURLOPT_HTTPHEADER, list);
+  library.easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 #if LIBCURL_VERSION_NUM >= 0x075500
-  curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+  library.easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
-  curl_easy_setopt(c, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+  library.easy_setopt(c, CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
-  curl_easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
-  curl_easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
-  curl_easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L);
-  curl_easy_setopt(c, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, kConnectMs);
-  curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, kSlowBytes);
-  curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, kSlowSeconds);
-  curl_easy_setopt(c, CURLOPT_USERAGENT, "fade");
-  curl_easy_setopt(c, CURLOPT_ERRORBUFFER, message_);
-  curl_easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
-  curl_easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
-  curl_easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
-  curl_easy_setopt(c, CURLOPT_XFERINFODATA, const_cast<std::atomic<bool>*>(&stop_));
-  if (!access.ca_file.empty()) curl_easy_setopt(c, CURLOPT_CAINFO, access.ca_file.c_str());
+  library.easy_setopt(c, CURLOPT_FOLLOWLOCATION, 0L);
+  library.easy_setopt(c, CURLOPT_SSL_VERIFYPEER, 1L);
+  library.easy_setopt(c, CURLOPT_SSL_VERIFYHOST, 2L);
+  library.easy_setopt(c, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  library.easy_setopt(c, CURLOPT_CONNECTTIMEOUT_MS, kConnectMs);
+  library.easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, kSlowBytes);
+  library.easy_setopt(c, CURLOPT_LOW_SPEED_TIME, kSlowSeconds);
+  library.easy_setopt(c, CURLOPT_USERAGENT, "fade");
+  library.easy_setopt(c, CURLOPT_ERRORBUFFER, message_.get());
+  library.easy_setopt(c, CURLOPT_WRITEFUNCTION, take);
+  library.easy_setopt(c, CURLOPT_NOPROGRESS, 0L);
+  library.easy_setopt(c, CURLOPT_XFERINFOFUNCTION, on_progress);
+  library.easy_setopt(c, CURLOPT_XFERINFODATA, const_cast<std::atomic<bool>*>(&stop));
+  if (!access.ca_file.empty()) library.easy_setopt(c, CURLOPT_CAINFO, access.ca_file.c_str());
 }
 
 Result<Answer> Http::post(const std::string& url, std::string_view body) {
   Answer out;
-  CURL* c = curl_.get();
-  curl_easy_setopt(c, CURLOPT_URL, url.c_str());
-  curl_easy_setopt(c, CURLOPT_POST, 1L);
-  curl_easy_setopt(c, CURLOPT_POSTFIELDS, body.data());
-  curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
-  curl_easy_setopt(c, CURLOPT_WRITEDATA, &out.body);
+  CURL* c = handle_.get();
+  library_->easy_setopt(c, CURLOPT_URL, url.c_str());
+  library_->easy_setopt(c, CURLOPT_POST, 1L);
+  library_->easy_setopt(c, CURLOPT_POSTFIELDS, body.data());
+  library_->easy_setopt(c, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
+  library_->easy_setopt(c, CURLOPT_WRITEDATA, &out.body);
   message_[0] = '\0';
-  const CURLcode code = curl_easy_perform(c);
+  const CURLcode code = library_->easy_perform(c);
   if (code != CURLE_OK) return tl::unexpected(error(code, url));
-  curl_easy_getinfo(c, CURLINFO_RESPONSE_CODE, &out.status);
+  library_->easy_getinfo(c, CURLINFO_RESPONSE_CODE, &out.status);
   return out;
 }
 
 std::string Http::escaped(std::string_view text) const {
-  char* made = curl_easy_escape(curl_.get(), text.data(), static_cast<int>(text.size()));
+  char* made = library_->easy_escape(handle_.get(), text.data(), static_cast<int>(text.size()));
   std::string out(made ? made : "");
-  curl_free(made);
+  library_->free(made);
   return out;
 }
 
@@ -117,7 +119,7 @@ Error Http::error(CURLcode code, const std::string& url) const {
   const bool is_known = known != std::end(kAdvice);
   Error out;
   out.message = "cannot reach " + url.substr(0, url.find('?'));
-  out.cause = is_known && known->cause ? known->cause : message_[0] ? message_ : curl_easy_strerror(code);
+  out.cause = is_known && known->cause ? known->cause : message_[0] ? message_.get() : library_->easy_strerror(code);
   out.fix = is_known && known->fix ? known->fix : "";
   out.code = !is_known || known->is_temporary ? kUnreachable : 0;
   return out;

@@ -1,14 +1,13 @@
 // One connection to an HTTP server, kept open between requests. Sends passwords in headers only. Not for use by several
 // threads.
 #pragma once
-#include <curl/curl.h>
-
 #include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.hpp"
+#include "cli/push/curl.hpp"
 
 namespace fade::push {
 
@@ -27,24 +26,24 @@ inline constexpr int kUnreachable = -75;
 
 class Http {
  public:
-  // `stop`: a request ends soon after it is set.
-  Http(const Access& access, const std::atomic<bool>& stop);
+  // `stop`: a request ends soon after it is set. It must outlive the object.
+  static Result<Http> make(const Access& access, const std::atomic<bool>& stop);
 
   Result<Answer> post(const std::string& url, std::string_view body);
   // `text` as a part of a query.
   std::string escaped(std::string_view text) const;
 
  private:
-  struct Cleanup {
-    void operator()(CURL* c) const { curl_easy_cleanup(c); }
-    void operator()(curl_slist* l) const { curl_slist_free_all(l); }
-  };
+  using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
+  using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+
+  Http(const Curl& library, const Access& access, const std::atomic<bool>& stop);
   Error error(CURLcode code, const std::string& url) const;
 
-  std::unique_ptr<CURL, Cleanup> curl_;
-  std::unique_ptr<curl_slist, Cleanup> headers_;
-  const std::atomic<bool>& stop_;
-  char message_[CURL_ERROR_SIZE] = {};
+  const Curl* library_;
+  std::unique_ptr<char[]> message_;  // at a fixed address, and outlives the handle
+  Headers headers_;
+  Handle handle_;
 };
 
 }  // namespace fade::push

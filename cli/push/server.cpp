@@ -33,6 +33,11 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 }  // namespace
 
+Result<Server> Server::make(Address address, const Access& access, const std::atomic<bool>& stop) {
+  auto http = Http::make(access, stop);
+  return http ? Result<Server>(Server(std::move(address), std::move(*http))) : tl::unexpected(http.error());
+}
+
 Result<std::string> Server::ask(const std::string& parameters, std::string_view body, const std::string& database) {
   std::string url = address_.url + "?";
   if (!database.empty()) url += "database=" + database;

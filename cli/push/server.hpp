@@ -16,8 +16,8 @@ namespace fade::push {
 
 class Server {
  public:
-  Server(Address address, const Access& access, const std::atomic<bool>& stop)
-      : address_(std::move(address)), http_(access, stop) {}
+  // `stop`: see Http.
+  static Result<Server> make(Address address, const Access& access, const std::atomic<bool>& stop);
 
   const Address& address() const { return address_; }
   // That it is a ClickHouse server, lets us in, and has the tables of this fade.
@@ -37,6 +37,7 @@ class Server {
   std::int64_t sent_bytes() const { return sent_bytes_; }  // of blocks, compressed
 
  private:
+  Server(Address address, Http http) : address_(std::move(address)), http_(std::move(http)) {}
   Result<std::string> ask(const std::string& parameters, std::string_view body, const std::string& database);
   Result<void> run(const std::string& sql, const std::string& database);
   Result<std::string> version_of_server();

@@ -102,11 +102,12 @@ Result<void> ask_fleet(Context& context) {
   auto access = read_server_access(settings);
   if (!access) return tl::unexpected(access.error());
   static constexpr std::atomic<bool> kNeverStopped{false};
-  push::Server server(*address, *access, kNeverStopped);
-  if (auto fine = server.check(); !fine) return fine;
-  Lines lines = server.select(query->sql + view_settings(server));
+  auto server = push::Server::make(*address, *access, kNeverStopped);
+  if (!server) return tl::unexpected(server.error());
+  if (auto fine = server->check(); !fine) return fine;
+  Lines lines = server->select(query->sql + view_settings(*server));
   if (!lines) return tl::unexpected(explained(lines.error(), settings));
-  auto nothing = lines->empty() ? why_nothing(server, settings, **report) : Result<std::string>();
+  auto nothing = lines->empty() ? why_nothing(*server, settings, **report) : Result<std::string>();
   if (!nothing) return tl::unexpected(nothing.error());
   return print_lines(context, **report, *query, *lines, most, *nothing);
 }

@@ -129,12 +129,13 @@ Result<void> push_recordings(Context& context) {
     log::info("the password goes to {} unencrypted: https:// would hide it", address.url);
   take_push_signals();
   if (settings.follow) stand_back();
-  push::Server server(address, *access, push_stopped);
+  auto server = push::Server::make(address, *access, push_stopped);
+  if (!server) return tl::unexpected(server.error());
   if (settings.init) {
-    if (auto made = server.init(settings.cluster); !made) return made;
+    if (auto made = server->init(settings.cluster); !made) return made;
     log::info("{} has fade's tables in the database {}", address.url, address.database);
   }
-  return send_files(context, server, words->files);
+  return send_files(context, *server, words->files);
 }
 
 }  // namespace fade::query

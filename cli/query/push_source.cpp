@@ -68,15 +68,17 @@ PushSource::From PushSource::from_added(std::string_view name) const {
   return {found == std::end(kAdded) ? What::Nothing : found->second, 0, 0};
 }
 
-// A column that the rows have is taken from there, those of a lookup come next.
+// A column that the rows have is taken from there. If a lookup has it as well, the lookup says where it is NULL.
 void PushSource::bind_columns(const push::Table& table, const std::vector<std::vector<std::string>>& lookups) {
   const auto find = [&](std::string_view name) {
-    if (const int at = column_named(name); at >= 0 && !push::is_added(name)) return From{From::What::Recorded, at, 0};
+    const int at = push::is_added(name) ? -1 : column_named(name);
     for (std::size_t i = 0; i < lookups.size(); ++i) {
       const auto found = std::ranges::find(lookups[i], name);
-      if (found != lookups[i].end()) return From{From::What::Lookup, static_cast<int>(found - lookups[i].begin()), i};
+      const int place = static_cast<int>(found - lookups[i].begin());
+      if (found == lookups[i].end()) continue;
+      return at < 0 ? From{From::What::Lookup, place, i} : From{From::What::Recorded, at, i, place};
     }
-    return from_added(name);
+    return at < 0 ? from_added(name) : From{From::What::Recorded, at, 0};
   };
   for (const push::ColumnShape& column : table.stored) {
     const From from = find(column.name);
@@ -104,6 +106,7 @@ void PushSource::add_constants(push::NativeBlock& block, std::int64_t rows) {
 }
 
 void PushSource::add_cell(push::NativeColumn& to, const From& from) {
+  if (from.what == From::What::Recorded && from.mask && is_masked(from)) return to.add_null();
   if (from.what == From::What::Recorded) return add_row_value(to, from.column);
   if (from.what == From::What::Rank) return add_rank(to);
   const Texts* const texts = looked_up(from.lookup);
@@ -140,6 +143,11 @@ void PushSource::add_row_value(push::NativeColumn& to, int column) {
     case SQLITE_TEXT: return to.add(rows_.text(column));
     default: return to.add_null();
   }
+}
+
+bool PushSource::is_masked(const From& from) {
+  const Texts* const texts = looked_up(from.lookup);
+  return !texts || std::holds_alternative<std::monostate>(texts->values[static_cast<std::size_t>(*from.mask)]);
 }
 
 const PushSource::Texts* PushSource::looked_up(std::size_t lookup) {

@@ -65,6 +65,7 @@ class PushSource {
     enum class What { Recorded, Lookup, Day, Job, Host, Recording, Rank, Snapshot, Nothing } what = What::Nothing;
     int column = 0;  // of the rows, or of the lookup
     std::size_t lookup = 0;
+    std::optional<int> mask{};  // a column of that lookup: where it is NULL, the value of the row does not count
   };
 
   PushSource(Statement rows, const PushedSession& session) : rows_(std::move(rows)), session_(&session) {}
@@ -80,6 +81,7 @@ class PushSource {
   void add_row_value(push::NativeColumn& to, int column);
   void add_looked_up(push::NativeColumn& to, const From& from);
   const Texts* looked_up(std::size_t lookup);
+  bool is_masked(const From& from);
   std::optional<std::int64_t> pid_of_row();
 
   Statement rows_;

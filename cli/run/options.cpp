@@ -9,6 +9,7 @@
 #include "cli/ab/rules.hpp"
 #include "cli/ab/statistics.hpp"
 #include "cli/handover/handover.hpp"
+#include "cli/push/address.hpp"
 #include "cli/run/ending.hpp"
 
 namespace fade::cli::run {
@@ -29,6 +30,7 @@ Result<void> check_comparison(const Request& request) {
       {request.append, "--append", "the runs of a comparison have a file of their own"},
       {request.daemon, "--daemon", "the runs of a comparison are made here, one after another"},
       {request.summary.value_or(false), "--summary", "a comparison prints one report on all of its runs"},
+      {!request.push.empty(), "--push", "fade-query push sends the recordings, when the comparison has ended"},
       {request.verdict, "--verdict",
        "it is about one run: fade-query verdict --session N, when the comparison has ended"},
       {request.page, "--page", "it shows one run: fade-query page --session N, when the comparison has ended"}};
@@ -48,6 +50,19 @@ Result<void> finish_comparison(Request& request) {
   // Counts and grids are all that is compared; a row for each call of each run would cost time.
   if (!request.detail_said) options.detail = Detail::Stats;
   return check_comparison(request);
+}
+
+// With --trigger rows are stored and removed again; the server keeps what it has.
+Result<void> check_push(const Request& request) {
+  if (request.push.empty())
+    return request.push_wait_ns ? fail("--push-wait is for --push", "nothing is sent") : Result<void>{};
+  if (auto address = push::read_address(request.push); !address) return tl::unexpected(address.error());
+  if (!request.options.triggers.empty())
+    return fail("--push and --trigger exclude each other", "rows without a trigger are removed again",
+                "fade-query push URL FILE, when the program has ended");
+  if (request.daemon)
+    return fail("--push and --daemon exclude each other", {}, "fade-query push URL FILE, when the recording has ended");
+  return {};
 }
 
 }  // namespace
@@ -95,6 +110,9 @@ std::vector<Option> rows(Request& r) {
            {"device.*.multiProcessorCount=", "device.*.warpSize="}},
           {recording::kCorrect, "--pairs", "N", "how many pairs of runs --ab makes [5]",
            Number{&r.pairs, 1, kMostPairs}},
+          {"Push", "--push", "URL", "send the recording to a ClickHouse server while it is made (fade-query push)",
+           Text{&r.push}},
+          {"Push", "--push-wait", "TIME", "at the end, wait so long for --push [1m]", Time{&r.push_wait_ns}},
           {"Daemon", "--daemon", "", "let the daemon record: the recording outlives this terminal", Flag{&r.daemon}},
       },
       std::back_inserter(all));
@@ -112,6 +130,7 @@ Result<void> finish(Request& request, std::vector<std::string> command, const ch
   // fade-attach -d 0s repairs a program; a program that fade starts has nothing to repair.
   if (options.duration_ns && *options.duration_ns <= 0)
     return fail("--duration: nothing can be recorded in no time", {}, "--duration 30s");
+  if (auto checked = check_push(request); !checked) return checked;
   if (!request.daemon) return recording::finish(request, options, default_output);
   if (options.kill_on_exit) return fail("--daemon and --kill-on-exit exclude each other");
   if (request.verdict)

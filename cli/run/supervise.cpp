@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "cli/recording/say.hpp"
 #include "cli/run/end_block.hpp"
 #include "cli/run/ending.hpp"
+#include "cli/run/pusher.hpp"
 #include "cli/table/text.hpp"
 
 namespace fade::cli::run {
@@ -43,13 +46,24 @@ void say_ended(const Request& request, RunOutcome outcome, ColorWish color) {
       sentences);
 }
 
+// The program runs whether the pusher could be started or not.
+std::optional<Pusher> start_pusher(const std::string& url, const std::string& database) {
+  auto started = Pusher::start(url, database);
+  if (!started) log::error("{}", started.error().text());
+  return started ? std::optional(std::move(*started)) : std::nullopt;
+}
+
 }  // namespace
 
 int supervise(const Request& request, const Invocation& invocation) {
   const ColorWish wish = invocation.color;
   const Fd errors = invocation.log_file.empty() ? recording::reopen_without_waiting(STDERR_FILENO, O_WRONLY) : Fd();
   log::announce_to(errors.get());
-  const auto outcome = fade::run(request.options, say_started);
+  std::optional<Pusher> pusher;
+  const auto outcome = fade::run(request.options, [&](const std::string& name, Pid pid, const std::string& database) {
+    say_started(name, pid, database);
+    if (!request.push.empty()) pusher = start_pusher(request.push, database);
+  });
   log::announce_to(-1);
   if (!outcome) {
     log::error("{}", outcome.error().text());
@@ -59,6 +73,9 @@ int supervise(const Request& request, const Invocation& invocation) {
   if (!request.summary_by.empty()) recording::say_libraries(outcome->summary.database, wish);
   if (request.verdict) recording::say_verdict(outcome->summary.database, wish);
   if (request.page) recording::write_page(outcome->summary.database, request.force || request.append);
+  if (pusher)
+    pusher->finish(
+        std::chrono::nanoseconds(request.push_wait_ns.value_or(std::chrono::nanoseconds(Pusher::kUsualWait).count())));
   return end_as(*outcome);
 }
 

@@ -73,7 +73,10 @@ Result<void> Daemon::open() {
   if (!state) return tl::unexpected(std::move(state.error()));
   state_.emplace(std::move(*state));
   if (auto opened = open_listener(); !opened) return opened;
-  ServiceOptions options{.worker = settings_.worker, .allowed_users = settings_.allowed_uids, .socket = listener_.path};
+  ServiceOptions options{.worker = settings_.worker,
+                         .allowed_users = settings_.allowed_uids,
+                         .socket = listener_.path,
+                         .push = settings_.push_words};
   if (settings_.most_sessions) options.sessions = static_cast<std::size_t>(*settings_.most_sessions);
   if (settings_.most_sessions_per_user)
     options.sessions_per_user = static_cast<std::size_t>(*settings_.most_sessions_per_user);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <utility>
 
 #include "ipc/client.hpp"
 
@@ -28,11 +29,18 @@ std::string usual_state_dir() {
   return variable("HOME") + "/.local/state/fade";
 }
 
-// The worker beside this program, if there is one, as in a build or an installation elsewhere.
+// A program beside the worker, which is beside this program as in an installation elsewhere, else where packages put
+// it.
+std::string program_beside(const std::filesystem::path& folder, const std::string& name) {
+  std::error_code failure;
+  for (const auto& place : {folder / name, folder / "../query" / name})  // the second is that of a build
+    if (std::filesystem::exists(place, failure)) return place.string();
+  return "/usr/bin/" + name;
+}
+
 std::string usual_worker() {
   std::error_code failure;
-  const auto beside = std::filesystem::read_symlink("/proc/self/exe", failure).parent_path() / "fade-attach";
-  return std::filesystem::exists(beside, failure) ? beside.string() : "/usr/bin/fade-attach";
+  return program_beside(std::filesystem::read_symlink("/proc/self/exe", failure).parent_path(), "fade-attach");
 }
 
 Result<unsigned> user_id(const std::string& word) {
@@ -48,6 +56,23 @@ Result<void> make_absolute(std::string& path) {
   path = std::filesystem::absolute(path, failure).lexically_normal().string();
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return failure ? fail("cannot use the path " + path, failure.message()) : Result<void>{};
+}
+
+// Paths are made absolute: the daemon may run in another folder.
+Result<std::vector<std::string>> push_words(Settings& s) {
+  if (s.push.empty()) return std::vector<std::string>{};
+  if (s.push.find('@') != s.push.npos)
+    return fail("--push: the address has a user or a password in it", "all users can read command lines",
+                "--push-user NAME --push-password-file FILE", EINVAL);
+  std::vector<std::string> out{program_beside(std::filesystem::path(s.worker).parent_path(), "fade-query"), "push",
+                               s.push};
+  if (!s.push_user.empty()) out.insert(out.end(), {"--user", s.push_user});
+  for (auto& [option, path] : {std::pair{"--password-file", &s.push_password_file}, {"--ca", &s.push_ca}}) {
+    if (path->empty()) continue;
+    if (auto made = make_absolute(*path); !made) return tl::unexpected(made.error());
+    out.insert(out.end(), {option, *path});
+  }
+  return out;
 }
 
 Result<void> read_mode(std::string_view option, const std::string& text, unsigned& mode) {
@@ -73,7 +98,7 @@ const cli::Program& program() {
 
 std::vector<cli::Option> rows(Settings& s) {
   using namespace cli;
-  const std::string_view where = "Places", metrics = "Metrics", limits = "Limits";
+  const std::string_view where = "Places", metrics = "Metrics", limits = "Limits", push = "ClickHouse";
   constexpr std::int64_t kMost = 10'000;
   return {
       {where, "--socket", "PATH",
@@ -88,6 +113,13 @@ std::vector<cli::Option> rows(Settings& s) {
        "offer metrics (OpenMetrics, for Prometheus) here: 127.0.0.1:PORT, or the path of a Unix socket",
        Text{&s.metrics_listen}, Shown::Help},
       {metrics, "--metrics-mode", "MODE", "permissions of that Unix socket, octal [0600]", Text{&s.metrics_mode}},
+      {push, "--push", "URL", "send each recording to this ClickHouse server while it is made (fade-query push)",
+       Text{&s.push}, Shown::Help},
+      {push, "--push-user", "NAME", "on that server [CLICKHOUSE_USER]", Text{&s.push_user}},
+      {push, "--push-password-file", "FILE", "its first line is the password [CLICKHOUSE_PASSWORD]",
+       Text{&s.push_password_file}, Shown::HelpAll, Completes::File},
+      {push, "--push-ca", "FILE", "authorities that may sign the server's certificate [those of the system]",
+       Text{&s.push_ca}, Shown::HelpAll, Completes::File},
       {limits, "--max-sessions", "N", "that run at once [64]", Number{&s.most_sessions, 1, kMost}, Shown::Help},
       {limits, "--max-sessions-per-user", "N", "of them of one user [16]", Number{&s.most_sessions_per_user, 1, kMost},
        Shown::Help},
@@ -110,6 +142,9 @@ Result<void> finish(Settings& s) {
     if (!address) return tl::unexpected(address.error());
     s.metrics = std::move(*address);
   }
+  auto words = push_words(s);
+  if (!words) return tl::unexpected(words.error());
+  s.push_words = std::move(*words);
   for (const std::string& word : s.allowed_users) {
     const auto uid = user_id(word);
     if (!uid) return tl::unexpected(uid.error());

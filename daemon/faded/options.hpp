@@ -15,6 +15,7 @@ struct Settings {
   std::string socket, state_dir, worker;
   std::string socket_mode = "0600";
   std::string metrics_listen, metrics_mode = "0600";
+  std::string push, push_user, push_password_file, push_ca;
   std::optional<std::int64_t> most_sessions, most_sessions_per_user;
   std::vector<std::string> allowed_users;
   bool check_config = false;
@@ -23,6 +24,7 @@ struct Settings {
   unsigned mode = 0600, mode_of_metrics = 0600;
   std::optional<MetricsAddress> metrics;
   std::vector<unsigned> allowed_uids;
+  std::vector<std::string> push_words;  // of the command that sends a recording
 };
 
 const cli::Program& program();

@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "service/journal.hpp"
 #include "service/worker_options.hpp"
+#include "session/side_command.hpp"
 
 namespace fade::service {
 namespace {
@@ -192,7 +193,17 @@ void Service::attached(Session& session) {
   }
   state_.open_recording(record.uid, record.database);
   save(record);
+  push(record);
   for (const ipc::AnswerPtr& answer : taken(until_attached_, record.id)) answer->result(to_json(record));
+}
+
+// A process of its own, which reads the file beside the worker. It ends by itself after the recording.
+void Service::push(const SessionRecord& record) const {
+  if (options_.push.empty()) return;
+  std::vector<std::string> words = options_.push;
+  words.insert(words.end(), {record.database_path(), "--follow"});
+  if (auto started = run_beside(words, {}); !started)
+    journal(Severity::Error, "session {} is not sent: {}", record.id, started.error().text());
 }
 
 void Service::ended(Session& session) {

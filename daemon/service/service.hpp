@@ -23,6 +23,8 @@ struct ServiceOptions {
   std::size_t sessions = 64, sessions_per_user = 16, rules_per_user = 16, kept_per_user = 1000;
   std::vector<uid_t> allowed_users;  // may ask besides root; empty: every user who can connect
   std::string socket;                // only to be shown
+  // The command that sends a recording, before the path of the file; empty: none is sent.
+  std::vector<std::string> push;
 };
 
 class Service final : public ipc::Handler {  // one table of sessions, and the clients that wait for them
@@ -81,6 +83,7 @@ class Service final : public ipc::Handler {  // one table of sessions, and the c
   void changed(Session& session, std::string_view what);
   void attached(Session& session);
   void ended(Session& session);
+  void push(const SessionRecord& record) const;
   void tell_tails(const SessionRecord& record, std::string_view what);
 
   Result<std::shared_ptr<Session>> running_session(const Call& call);

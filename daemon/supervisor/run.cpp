@@ -44,10 +44,10 @@ class Run {
   Run(const RunOptions& options, const probes::Overrides& overrides, Coverage coverage)
       : options_(options), recording_(options, overrides, std::move(coverage)), overrides_(overrides) {}
 
-  Result<RunOutcome> execute(SessionOptions session, OnStarted on_started);
+  Result<RunOutcome> execute(SessionOptions session, const OnStarted& on_started);
 
  private:
-  void loop(Session& session, SignalRelay& relay, OnStarted on_started);
+  void loop(Session& session, SignalRelay& relay, const OnStarted& on_started);
   Result<RunOutcome> end(Session& session, const LaunchedProgram& program, const SignalRelay& relay);
   void stop_with(const Session& session, const JobControl& job);
 
@@ -67,7 +67,7 @@ void Run::stop_with(const Session& session, const JobControl& job) {
     JobControl::stop_for(pid_);
 }
 
-void Run::loop(Session& session, SignalRelay& relay, OnStarted on_started) {
+void Run::loop(Session& session, SignalRelay& relay, const OnStarted& on_started) {
   const JobControl job;
   bool announced = false;
   while (!session.empty()) {
@@ -88,7 +88,7 @@ void Run::loop(Session& session, SignalRelay& relay, OnStarted on_started) {
   }
 }
 
-Result<RunOutcome> Run::execute(SessionOptions session_options, OnStarted on_started) {
+Result<RunOutcome> Run::execute(SessionOptions session_options, const OnStarted& on_started) {
   // Before anything of ours could be inherited: threads, handlers, descriptors.
   auto program = LaunchedProgram::fork_waiting({options_.command, environment_of(options_), options_.directory});
   if (!program) return own_failure(std::move(program.error()));
@@ -123,7 +123,7 @@ Result<RunOutcome> Run::end(Session& session, const LaunchedProgram& program, co
 
 }  // namespace
 
-Result<RunOutcome> run(const RunOptions& options, OnStarted on_started) {
+Result<RunOutcome> run(const RunOptions& options, const OnStarted& on_started) {
   const auto overrides = read_rules(options);
   if (!overrides) return tl::unexpected(overrides.error());
   const auto chosen = choose_probes(options);

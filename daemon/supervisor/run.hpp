@@ -1,6 +1,7 @@
 // The engine of fade-run: runs one program under supervision from start to end. Owns the tracing loop, the session and
 // the writer; returns when the program has ended (or was let go) and the database is closed.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,12 +27,12 @@ struct RunOutcome {
 };
 
 // Called on the tracing thread as soon as the program is running and the database is open.
-using OnStarted = void (*)(const std::string& program, Pid pid, const std::string& database);
+using OnStarted = std::function<void(const std::string& program, Pid pid, const std::string& database)>;
 
 // Fails only if the program could not be started or may not be traced, or the database cannot be created; error.code
 // is ENOENT / EACCES for the program (exit statuses 127 / 126), anything else is fade's own failure (125).
 // Everything the options name is checked before the program is started.
-Result<RunOutcome> run(const RunOptions& options, OnStarted on_started);
+Result<RunOutcome> run(const RunOptions& options, const OnStarted& on_started);
 
 // The output of --dry-run: the rules as resolved, in lines.
 Result<std::vector<std::string>> resolved_rules(const RecordingOptions& options);
