@@ -71,6 +71,7 @@ class Rank:
         self.file, self.rank, self.ranks, self.is_timed = file, rank, ranks, is_timed
         self.host, self.local = divmod(rank, PER_HOST)
         self.chance = random.Random(rank)
+        self.begin_ns = BEGIN + (0 if is_timed else 3600 * S)  # each recording has a time of its own
         self.start = self.host * 30 * MS + self.local * 3 * MS  # ranks are not started at one moment
         self.calls, self.sums, self.gpu, self.use = 0, {}, {}, {}
         self.is_bad = self.host == BAD_HOST
@@ -84,13 +85,13 @@ class Rank:
     # ------------------------------------------------------------ the machine, its process and its libraries
     def describe(self, end, status):
         host, rank = self.host, self.rank
-        clock = BEGIN + self.start + CLOCKS[host % len(CLOCKS)]
+        clock = self.begin_ns + self.start + CLOCKS[host % len(CLOCKS)]
         kernel = "5.15.0-91-generic" if self.is_bad else "6.8.0-45-generic"
         self.file.execute(
-            "INSERT INTO session_ (id, kind, start_ns, end_ns, boot_ns, host, kernel, boot_id, cwd, command, fade_version,"
-            " options, detail, clean)"
+            "INSERT INTO session_ (id, kind, start_ns, end_ns, boot_ns, host, kernel, boot_id, cwd, command,"
+            " fade_version, options, detail, clean)"
             " VALUES (1, 'run', ?, ?, ?, ?, ?, ?, '/home/ada', 'python3 train.py', '0.1.0', '', 'calls', 1)",
-            (clock, clock + self.at(end), 77 * S + self.start, f"node{host}", kernel, f"boot-{host}"),
+            (clock, clock + self.at(end), clock - BEGIN + 77 * S, f"node{host}", kernel, f"boot-{host}"),
         )
         names = {"RANK": rank, "LOCAL_RANK": self.local, "WORLD_SIZE": self.ranks, "GROUP_RANK": host}
         env = json.dumps({name: str(value) for name, value in names.items()}, separators=(",", ":"))

@@ -20,7 +20,7 @@
 -- column: recordings      count     that called it
 SELECT name, category AS api, nullIf(by_job, '') AS job, nullIf(by_host, '') AS host, by_rank AS rank, sum(n) AS calls,
   sum(failed) AS errors, sum(total) AS total_ns, sum(own) AS self_ns,
-  if(sum(timed) = 0, NULL, intDiv(sum(total), sum(timed))) AS avg_ns, max(longest) AS max_ns,
+  if(sum(timed) = 0, NULL, intDiv(sum(total), greatest(sum(timed), 1))) AS avg_ns, max(longest) AS max_ns,
   round(100 * sum(total) / (
     SELECT sum(ifNull(total_ns, 0)) FROM call_stats
     WHERE ifNull(parent_function_id, 0) = 0 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
@@ -28,9 +28,9 @@ SELECT name, category AS api, nullIf(by_job, '') AS job, nullIf(by_host, '') AS 
       /*? AND match(name, :name) */), 2) AS percent,
   uniqExact(recording) AS recordings
 FROM (
-  SELECT name, category, recording, if(ifNull(:by, '') = 'job', job, '') AS by_job, if(ifNull(:by, '') = 'host', host,
-    '') AS by_host,
-    if(ifNull(:by, '') = 'rank', rank, NULL) AS by_rank,
+  SELECT name, category, recording, if(ifNull(:by, '') = 'job', job, substring(job, 1, 0)) AS by_job,
+    if(ifNull(:by, '') = 'host', host, substring(host, 1, 0)) AS by_host,
+    if(ifNull(:by, '') = 'rank', rank, nullIf(rank, rank)) AS by_rank,
     calls AS n, errors AS failed, toInt64(ifNull(total_ns, 0)) AS total, toInt64(ifNull(self_ns, 0)) AS own,
     calls - ifNull(counted_calls, 0) AS timed, max_ns AS longest
   FROM call_stats
