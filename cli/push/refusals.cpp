@@ -78,7 +78,7 @@ bool is_disk_full(std::string_view body) {
 }  // namespace
 
 Error refusal(const std::string& where, long status, std::string_view body) {
-  Error out{"cannot send to " + where, {}, {}, 0};
+  Error out{"cannot use " + where, {}, {}, 0};
   const int code = code_of(body);
   const auto* const known = std::ranges::find(kRefusals, code, &Refusal::code);
   if (is_disk_full(body)) {

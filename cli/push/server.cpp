@@ -106,10 +106,10 @@ Result<void> Server::check() {
   const std::int64_t version = number_of(row);
   if (version == kVersion) return {};
   if (version > kVersion)
-    return fail("cannot send to " + address_.url,
+    return fail("cannot use " + address_.url,
                 fmt::format("its tables are of a newer fade (version {}, this one knows {})", version, kVersion),
                 "update fade");
-  return fail("cannot send to " + address_.url,
+  return fail("cannot use " + address_.url,
               fmt::format("its tables are of an older fade (version {}, this one writes {})", version, kVersion),
               "fade-query push URL --init      adds what is missing, and keeps the rows");
 }

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
 
 #include "base/log.hpp"
 #include "cli/push/http.hpp"
 #include "cli/query/command.hpp"
 #include "cli/query/push_file.hpp"
+#include "cli/query/server_access.hpp"
 #include "cli/query/several.hpp"
 #include "cli/query/target.hpp"
 #include "cli/table/human.hpp"
@@ -31,22 +31,6 @@ std::atomic<bool> push_stopped{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void stop_push(int) { push_stopped = true; }
-
-std::string environment_value(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
-Result<push::Access> read_push_access(const Settings& settings) {
-  push::Access out{settings.user.empty() ? environment_value("CLICKHOUSE_USER") : settings.user,
-                   environment_value("CLICKHOUSE_PASSWORD"), settings.ca_file};
-  if (settings.password_file.empty()) return out;
-  std::ifstream file(settings.password_file);
-  if (!file || !std::getline(file, out.password))
-    return fail_errno("cannot read the password in " + settings.password_file);
-  if (out.password.ends_with('\r')) out.password.pop_back();
-  return out;
-}
 
 struct PushWords {
   push::Address address;
@@ -138,7 +122,7 @@ Result<void> push_recordings(Context& context) {
   auto words = read_push_words(context);
   if (!words) return tl::unexpected(words.error());
   if (auto fine = check_push_options(settings, *words); !fine) return fine;
-  auto access = read_push_access(settings);
+  auto access = read_server_access(settings);
   if (!access) return tl::unexpected(access.error());
   const push::Address& address = words->address;
   if (!access->password.empty() && !address.is_encrypted && !address.is_loopback)

@@ -79,6 +79,7 @@ Result<void> show_info(Context& context, Recording& recording);
 Result<void> import_trace(Context& context, Recording& recording);
 Result<void> merge_recordings(Context& context);
 Result<void> push_recordings(Context& context);
+Result<void> ask_fleet(Context& context);  // --on URL
 Result<void> build_indexes(Context& context, Recording& recording);
 Result<void> list_recordings(Context& context);
 Result<void> list_reports(Context& context);

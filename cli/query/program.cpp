@@ -260,10 +260,19 @@ Result<void> check_numbers(const Settings& settings, const Target& target) {
   return usage("only diff has --numbers", {}, "fade-query diff BEFORE.db AFTER.db --numbers, or fade-query numbers");
 }
 
+// All words are for the reports over a server.
+Result<Target> fleet_target(const std::vector<std::string>& words) {
+  static const Command kFleet{"--on", {}, nullptr, ask_fleet, kAnyNumber};
+  Target out;
+  out.command = &kFleet;
+  out.words = words;
+  return out;
+}
+
 // The status to end with. Where there is no answer, `failure_status` says what that means to whoever asked.
 Result<int> run(Settings& settings, const cli::Invocation& invocation, int& failure_status) {
   settings.tell_waiting = ::isatty(STDERR_FILENO) == 1 && log::level() >= log::Level::Info;
-  auto target = read_words(invocation.words);
+  auto target = settings.on.empty() ? read_words(invocation.words) : fleet_target(invocation.words);
   if (!target) return tl::unexpected(target.error());
   if (settings.watch && !target->paths.empty())
     return usage("--watch takes one recording", {}, "fade-query merge FILES -o all.db      makes one of them");

@@ -46,6 +46,11 @@ cli::Choice weight_choice(std::string& to) {
   return {{kWeights.begin(), kWeights.end()}, [&to](std::size_t i) { to = kWeights[i]; }};
 }
 
+cli::Choice by_choice(std::string& to) {
+  static constexpr std::array<std::string_view, 4> kWhat{"job", "host", "rank", "device"};
+  return {{kWhat.begin(), kWhat.end()}, [&to](std::size_t i) { to = kWhat[i]; }};
+}
+
 struct Ending {
   std::string_view ending;
   table::Format format;
@@ -82,7 +87,7 @@ Result<void> check_ending(const Settings& settings) {
 
 std::vector<cli::Option> option_rows(Settings& to) {
   using namespace cli;
-  const std::string_view out = "Output", rows = "Rows", filters = "Filters", push = "Push";
+  const std::string_view out = "Output", rows = "Rows", filters = "Filters", push = "Push", fleet = "Fleet";
   return {
       {out, "-f,--format", "FORMAT",
        "table, tsv, csv, json, jsonl, markdown or line [tables: table on a terminal, else tsv]; flame: also collapsed, "
@@ -113,12 +118,16 @@ std::vector<cli::Option> option_rows(Settings& to) {
        Shown::HelpAll, Completes::File},
       {push, "--ca", "FILE", "authorities that may sign the server's certificate, PEM [those of the system]",
        Text{&to.ca_file}, Shown::HelpAll, Completes::File},
-      {push, "--job", "NAME", "the job of these recordings [FADE_JOB, SLURM_JOB_ID ...]", Text{&to.job}},
+      {push, "--job", "NAME", "the job of these recordings; --on: only this job [FADE_JOB, SLURM_JOB_ID ...]",
+       Text{&to.job}},
       {push, "--follow", "", "send along with a recording that goes on, to its end", Flag{&to.follow}},
       {push, "--every", "TIME", "--follow: time between two looks [30s]", Time{&to.every_ns}},
+      {fleet, "--on", "URL", "ask a ClickHouse server: jobs, stragglers, errors", Text{&to.on}, Shown::Help},
+      {fleet, "--host", "NAME", "--on: only this machine", Text{&to.host}},
+      {fleet, "--by", "WHAT", "--on: top, kernels: a row for each job, host, rank or device", by_choice(to.by)},
       {rows, "--sort", "COLUMN", "ascending; -COLUMN: descending", Text{&to.sort}, Shown::Help},
-      {rows, "-n,--limit", "N", "at most N rows; 0: all [default depends on the report, usually 20]",
-       Number{&to.limit, 0}, Shown::Help},
+      {rows, "-n,--limit", "N", "at most N rows; 0: all [by the report, usually 20]", Number{&to.limit, 0},
+       Shown::Help},
       {rows, "--where", "EXPR", "only rows for which this SQL expression on the report's columns is true",
        Text{&to.where}, Shown::Help},
       {rows, "--timeout", "TIME",
@@ -198,6 +207,9 @@ std::vector<Parameter> parameters(const Settings& s) {
       {"by_shape", "--by-shape", value_of(s.by_shape)},
       {"by_thread", "--by-thread", value_of(s.by_thread)},
       {"step", "--step", value_of(s.step)},
+      {"job", "--job", value_of(s.job)},
+      {"host", "--host", value_of(s.host)},
+      {"by", "--by", value_of(s.by)},
       {"fail_on", "--fail-on", value_of(joined(s.fail_on, ","))},
   };
 }

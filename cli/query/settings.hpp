@@ -40,6 +40,7 @@ struct Settings {  // one command line: a field is the value of one option, and 
   std::optional<std::int64_t> port;  // serve; none: any that is free
   // push
   bool init = false, follow = false;
+  std::string on, host, by;  // reports over a server
   std::string cluster, user, password_file, ca_file, job;
   std::optional<std::int64_t> every_ns;
   bool open = false;            // serve: in a browser

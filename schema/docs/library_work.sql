@@ -16,6 +16,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('library_work', 'call_id', 'integer', '', 'calls.id'),
 ('library_work', 'gpu_ns', 'integer', 'ns', 'time of the GPU of all its work'),
 ('library_work', 'first', 'integer', 'ns', 'when the GPU began the first of it'),
+('library_work', 'last', 'integer', 'ns', 'when the GPU ended the last of it'),
 ('library_work', 'device', 'integer', '', 'ordinal of the device, the highest of several, NULL: not known'),
 ('library_costs', '', '', '', 'fade''s own part of the duration of a call of these libraries'),
 ('library_costs', 'session', 'integer', '', 'sessions.id'),

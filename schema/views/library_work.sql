@@ -28,23 +28,24 @@ WHERE c.fn IN (SELECT id FROM library);
 CREATE VIEW library_work AS
 WITH RECURSIVE library AS MATERIALIZED (SELECT function_id AS id FROM library_functions),
 own AS MATERIALIZED (
-  SELECT w.call, sum(w.dur) AS ns, min(w.ts) AS first, max(nullif(d.ordinal, -1)) AS device
+  SELECT w.call, sum(w.dur) AS ns, min(w.ts) AS first, max(w.ts + w.dur) AS last,
+         max(nullif(d.ordinal, -1)) AS device
   FROM (SELECT 1 FROM library LIMIT 1)
   CROSS JOIN gpu_work_ w
   LEFT JOIN device_ d ON d.id = w.device
   WHERE w.call IS NOT NULL
   GROUP BY w.call),
-enclosing(at, ns, first, device) AS (
-  SELECT c.id - c.up, w.ns, w.first, w.device
+enclosing(at, ns, first, last, device) AS (
+  SELECT c.id - c.up, w.ns, w.first, w.last, w.device
   FROM own w
   CROSS JOIN call_ c ON c.id = w.call
   WHERE c.up IS NOT NULL
   UNION ALL
-  SELECT p.id - p.up, e.ns, e.first, e.device
+  SELECT p.id - p.up, e.ns, e.first, e.last, e.device
   FROM enclosing e
   CROSS JOIN call_ p ON p.id = e.at
   WHERE p.up IS NOT NULL)
-SELECT c.id AS call_id, sum(e.ns) AS gpu_ns, min(e.first) AS first, max(e.device) AS device
+SELECT c.id AS call_id, sum(e.ns) AS gpu_ns, min(e.first) AS first, max(e.last) AS last, max(e.device) AS device
 FROM enclosing e
 CROSS JOIN call_ c ON c.id = e.at
 WHERE c.fn IN (SELECT id FROM library)

@@ -17,7 +17,7 @@ FILES = [
 ]
 DAEMON_FILES = [
     "bin/faded", "bin/fadectl", "lib/systemd/system/faded.service", "lib/systemd/system/faded.socket", "lib/systemd/user/faded.service",
-    "lib/systemd/user/faded.socket", "lib/sysusers.d/fade.conf", "share/fade/grafana-dashboard.json", "share/fade/metrics.conf", "share/bash-completion/completions/fadectl", "share/fish/vendor_completions.d/fadectl.fish",
+    "lib/systemd/user/faded.socket", "lib/sysusers.d/fade.conf", "share/fade/grafana-dashboard.json", "share/fade/grafana-fleet.json", "share/fade/metrics.conf", "share/bash-completion/completions/fadectl", "share/fish/vendor_completions.d/fadectl.fish",
     "share/doc/fade-daemon/copyright",
 ]
 DAEMON_PAGES = ["man1/fadectl.1", "man8/faded.8"]

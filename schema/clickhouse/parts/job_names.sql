@@ -1,0 +1,1 @@
+SELECT DISTINCT job FROM recordings ORDER BY job LIMIT 10000
