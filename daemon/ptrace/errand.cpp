@@ -43,11 +43,11 @@ Result<Errand> Errand::prepare(const RemoteCall& call, std::uint64_t bytes) {
 // The registers are written first and the mask second: if the tracer dies between them, the thread is on its errand
 // with its own mask.
 bool Errand::send(const ProcessMemory& memory, Tid stopped, const Registers& state, std::span<const ErrandStep> steps,
-                  RemoteAddr at_failure) const {
+                  RemoteAddr at_end, std::uint64_t patience) const {
   const Tracee tracee(stopped);
   const auto mask = tracee.signal_mask();
   if (!mask || steps.size() > kMostSteps) return false;
-  const ErrandPlan plan{.count = steps.size(), .at_failure = at_failure};
+  const ErrandPlan plan{.count = steps.size(), .at_end = at_end, .patience = patience};
   const RemoteAddr plan_at = base_ + kCode;
   ReturnFrame frame;
   if (!memory.write(base_, code(), stopped) || !memory.write(plan_at, bytes_of(plan), stopped) ||

@@ -4,13 +4,15 @@
         .set STATE,           0         # ErrandPlan
         .set COUNT,           8
         .set DONE_STEPS,      16
-        .set AT_FAILURE,      24
+        .set AT_END,          24
+        .set PATIENCE,        32        # ticks of the TSC
         .set STEPS,           128
         .set ARGUMENTS,       8         # ErrandStep
         .set BEHIND_POINTERS, 56
         .set MUST_BE_ZERO,    64
         .set RESULT,          72
-        .set STEP_SIZE,       80
+        .set AGAIN_ON,        80
+        .set STEP_SIZE,       88
         .set RUNS,            1
         .set SUCCEEDED,       2
         .set FAILED,          3
@@ -25,6 +27,10 @@ fade_errand_code:                       # (rdi plan); rsp is at a ReturnFrame
         movq    $RUNS, STATE(%rbx)
         lea     STEPS(%rbx), %r12
         mov     COUNT(%rbx), %r13
+        rdtsc
+        shl     $32, %rdx
+        lea     (%rax,%rdx), %r14       # the end of patience
+        add     PATIENCE(%rbx), %r14
 .Lnext:
         test    %r13, %r13
         jz      .Lsucceeded
@@ -42,26 +48,40 @@ fade_errand_code:                       # (rdi plan); rsp is at a ReturnFrame
         call    *(%r12)
         mov     %eax, RESULT(%r12)
         test    %eax, %eax
-        jnz     .Lfailed
-        mov     MUST_BE_ZERO(%r12), %rax
-        test    %rax, %rax
         jz      2f
+        cmp     AGAIN_ON(%r12), %eax
+        jne     .Lfailed
+        rdtsc
+        shl     $32, %rdx
+        add     %rdx, %rax
+        cmp     %r14, %rax
+        ja      .Lfailed
+        mov     $64, %eax
+1:      pause
+        dec     %eax
+        jnz     1b
+        jmp     .Lnext
+2:      mov     MUST_BE_ZERO(%r12), %rax
+        test    %rax, %rax
+        jz      3f
         cmpl    $0, (%rax)
         jne     .Lfailed
-2:
-        incq    DONE_STEPS(%rbx)
+3:      incq    DONE_STEPS(%rbx)
         add     $STEP_SIZE, %r12
         dec     %r13
         jmp     .Lnext
 .Lfailed:
         movq    $FAILED, STATE(%rbx)
-        mov     AT_FAILURE(%rbx), %rax
+        cmpq    $0, DONE_STEPS(%rbx)
+        je      .Lback
+        jmp     .Lend
+.Lsucceeded:
+        movq    $SUCCEEDED, STATE(%rbx)
+.Lend:
+        mov     AT_END(%rbx), %rax
         test    %rax, %rax
         jz      .Lback
         call    *%rax
-        jmp     .Lback
-.Lsucceeded:
-        movq    $SUCCEEDED, STATE(%rbx)
 .Lback:
         add     $16, %rsp               # the frame without its return address
         mov     $SYS_rt_sigreturn, %eax

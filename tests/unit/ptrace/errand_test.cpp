@@ -47,7 +47,7 @@ extern "C" int fade_test_filled_trap();
 namespace {
 
 struct Noted {
-  std::atomic<int> calls{0}, failures{0};
+  std::atomic<int> calls{0}, ends{0};
   std::atomic<bool> enough{false}, is_aligned{true}, is_blocked{true};
   std::uint64_t arguments[6] = {};
 };
@@ -79,8 +79,8 @@ RemoteAddr address_of_function(int (*function)(std::uint64_t, std::uint64_t, std
   return {reinterpret_cast<std::uint64_t>(function)};
 }
 RemoteAddr spoil() { return address_of_function(fade_test_spoil); }
-int note_failure() { return ++noted->failures; }
-RemoteAddr failure_noter() { return {reinterpret_cast<std::uint64_t>(note_failure)}; }
+int note_end() { return ++noted->ends; }
+RemoteAddr end_noter() { return {reinterpret_cast<std::uint64_t>(note_end)}; }
 
 struct ErrandTest : ::testing::Test {
   Shared<Noted> shared;
@@ -131,12 +131,12 @@ TEST_F(ErrandTest, MakesTheCallsAndComesBackAsItWas) {
                               {.function = spoil(),
                                .arguments = {11, errand.data().value, 13, 14, errand.data().value, 0},
                                .behind_pointers = 1 << 1 | 1 << 4}};
-  ASSERT_TRUE(errand.send(memory, child.tid(), *tracee.registers(), steps, failure_noter()));
+  ASSERT_TRUE(errand.send(memory, child.tid(), *tracee.registers(), steps, end_noter()));
   const auto outcome = outcome_of(errand);
   EXPECT_EQ(outcome.plan.state, ErrandPlan::Succeeded);
   EXPECT_EQ(outcome.plan.done_steps, 2u);
   EXPECT_EQ(noted->calls, 2);
-  EXPECT_EQ(noted->failures, 0);
+  EXPECT_EQ(noted->ends, 1);
   EXPECT_TRUE(noted->is_aligned);
   EXPECT_TRUE(noted->is_blocked);
   EXPECT_EQ(std::vector<std::uint64_t>(noted->arguments, noted->arguments + 6),
@@ -148,13 +148,13 @@ TEST_F(ErrandTest, AFailedCallEndsIt) {
   const Errand errand = prepared();
   const ErrandStep steps[] = {
       {.function = spoil()}, {.function = spoil(), .arguments = {0, 0, 0, 0, 0, 7}}, {.function = spoil()}};
-  ASSERT_TRUE(errand.send(memory, child.tid(), *tracee.registers(), steps, failure_noter()));
+  ASSERT_TRUE(errand.send(memory, child.tid(), *tracee.registers(), steps, end_noter()));
   const auto outcome = outcome_of(errand);
   EXPECT_EQ(outcome.plan.state, ErrandPlan::Failed);
   EXPECT_EQ(outcome.plan.done_steps, 1u);
   EXPECT_EQ(outcome.result, 7u);
   EXPECT_EQ(noted->calls, 2);
-  EXPECT_EQ(noted->failures, 1);
+  EXPECT_EQ(noted->ends, 1);
   EXPECT_EQ(finish(), 42);
 }
 
@@ -170,6 +170,42 @@ TEST_F(ErrandTest, ANumberThatMustBeZeroEndsIt) {
   EXPECT_EQ(outcome.plan.state, ErrandPlan::Failed);
   EXPECT_EQ(outcome.plan.done_steps, 1u);
   EXPECT_EQ(outcome.result, 0u);
+  EXPECT_EQ(finish(), 42);
+}
+
+TEST_F(ErrandTest, AFailureOfTheFirstCallLeavesEverything) {
+  const Errand errand = prepared();
+  const ErrandStep steps[] = {{.function = spoil(), .arguments = {0, 0, 0, 0, 0, 9}}};
+  ASSERT_TRUE(errand.send(memory, child.tid(), *tracee.registers(), steps, end_noter()));
+  EXPECT_EQ(outcome_of(errand).result, 9u);
+  EXPECT_EQ(noted->ends, 0);
+  EXPECT_EQ(finish(), 42);
+}
+
+// Fails twice with its sixth argument, and then succeeds.
+int third_time(std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t result) {
+  return ++noted->calls < 3 ? static_cast<int>(result) : 0;
+}
+
+TEST_F(ErrandTest, ACallIsMadeAgainWhileThereIsPatience) {
+  const Errand errand = prepared();
+  const ErrandStep steps[] = {
+      {.function = address_of_function(third_time), .arguments = {0, 0, 0, 0, 0, 600}, .again_on = 600}};
+  ASSERT_TRUE(errand.send(memory, child.tid(), *tracee.registers(), steps, {}, std::uint64_t{1} << 40));
+  EXPECT_EQ(outcome_of(errand).plan.state, ErrandPlan::Succeeded);
+  EXPECT_EQ(noted->calls, 3);
+  EXPECT_EQ(finish(), 42);
+}
+
+TEST_F(ErrandTest, PatienceEnds) {
+  const Errand errand = prepared();
+  const ErrandStep steps[] = {{.function = spoil()},
+                              {.function = spoil(), .arguments = {0, 0, 0, 0, 0, 600}, .again_on = 600}};
+  ASSERT_TRUE(errand.send(memory, child.tid(), *tracee.registers(), steps, end_noter(), 1000000));
+  const auto outcome = outcome_of(errand);
+  EXPECT_EQ(outcome.plan.state, ErrandPlan::Failed);
+  EXPECT_EQ(outcome.result, 600u);
+  EXPECT_EQ(noted->ends, 1);
   EXPECT_EQ(finish(), 42);
 }
 
