@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -20,9 +21,13 @@ void set(Matrix& matrix, std::uint64_t rows, std::uint64_t columns, Op op) {
   matrix.columns = op == Op::None ? columns : rows;
 }
 
+// Its bytes can be told in 64 bits, whatever the program says.
 Result<void> check_matrix(const char* name, const Matrix& matrix) {
+  constexpr std::uint64_t kMostElements = std::uint64_t{1} << 40;
   if (matrix.ld < matrix.rows || matrix.ld > kMostSize)
     return fail(fmt::format("the leading dimension of {} is {} with {} rows", name, matrix.ld, matrix.rows));
+  if (matrix.columns > kMostElements / std::max<std::uint64_t>(matrix.ld, 1))
+    return fail(fmt::format("{} is too large", name));
   if (matrix.stride > kMostStride) return fail(fmt::format("the stride of {} is out of range", name));
   return {};
 }
@@ -97,8 +102,11 @@ Result<void> Product::check() const {
     return fail("one of its sizes is too large");
   Product same = *this;
   same.shape();
-  for (const auto& [one, other] : {std::pair(&a, &same.a), std::pair(&b, &same.b), std::pair(&d, &same.d)})
-    if (one->rows != other->rows || one->columns != other->columns) return fail("the sizes of its matrices disagree");
+  const auto differs = [](const Matrix& one, const Matrix& other) {
+    return one.rows != other.rows || one.columns != other.columns;
+  };
+  if (differs(a, same.a) || differs(b, same.b) || differs(d, same.d) || (uses_c() && differs(c, same.c)))
+    return fail("the sizes of its matrices disagree");
   for (const auto& [name, matrix] : {std::pair("A", &a), std::pair("B", &b), std::pair("D", &d)})
     if (auto checked = check_matrix(name, *matrix); !checked) return checked;
   return uses_c() ? check_matrix("C", c) : Result<void>();

@@ -18,54 +18,54 @@ using blas::Element;
 using blas::Op;
 
 // Names of functions, and how their type is told: by the letter at `letter`, or by parameters (0).
-struct Family {
+struct GemmFamily {
   std::string_view pattern;
   std::size_t letter;
 };
-constexpr Family kFamilies[] = {{"rocblas_?gemm", 8},
-                                {"rocblas_?gemm_64", 8},
-                                {"rocblas_?gemm_strided_batched", 8},
-                                {"rocblas_?gemm_strided_batched_64", 8},
-                                {"rocblas_?gemm_batched", 8},
-                                {"rocblas_gemm_ex", 0},
-                                {"rocblas_gemm_ex_64", 0},
-                                {"rocblas_gemm_strided_batched_ex", 0},
-                                {"rocblas_gemm_strided_batched_ex_64", 0},
-                                {"rocblas_gemm_batched_ex", 0},
-                                {"hipblas?gemm", 7},
-                                {"hipblas?gemm_v2", 7},
-                                {"hipblas?gemm_64", 7},
-                                {"hipblas?gemm_v2_64", 7},
-                                {"hipblas?gemmStridedBatched", 7},
-                                {"hipblas?gemmStridedBatched_v2", 7},
-                                {"hipblas?gemmStridedBatched_64", 7},
-                                {"hipblas?gemmStridedBatched_v2_64", 7},
-                                {"hipblas?gemmBatched", 7},
-                                {"hipblas?gemmBatched_v2", 7},
-                                {"hipblasGemmEx", 0},
-                                {"hipblasGemmEx_v2", 0},
-                                {"hipblasGemmEx_64", 0},
-                                {"hipblasGemmExWithFlags", 0},
-                                {"hipblasGemmExWithFlags_v2", 0},
-                                {"hipblasGemmStridedBatchedEx", 0},
-                                {"hipblasGemmStridedBatchedEx_v2", 0},
-                                {"hipblasGemmStridedBatchedExWithFlags", 0},
-                                {"hipblasGemmStridedBatchedExWithFlags_v2", 0},
-                                {"hipblasGemmBatchedEx", 0},
-                                {"hipblasGemmBatchedEx_v2", 0},
-                                {"hipblasLtMatmul", 0}};
+constexpr GemmFamily kGemmFamilies[] = {{"rocblas_?gemm", 8},
+                                        {"rocblas_?gemm_64", 8},
+                                        {"rocblas_?gemm_strided_batched", 8},
+                                        {"rocblas_?gemm_strided_batched_64", 8},
+                                        {"rocblas_?gemm_batched", 8},
+                                        {"rocblas_gemm_ex", 0},
+                                        {"rocblas_gemm_ex_64", 0},
+                                        {"rocblas_gemm_strided_batched_ex", 0},
+                                        {"rocblas_gemm_strided_batched_ex_64", 0},
+                                        {"rocblas_gemm_batched_ex", 0},
+                                        {"hipblas?gemm", 7},
+                                        {"hipblas?gemm_v2", 7},
+                                        {"hipblas?gemm_64", 7},
+                                        {"hipblas?gemm_v2_64", 7},
+                                        {"hipblas?gemmStridedBatched", 7},
+                                        {"hipblas?gemmStridedBatched_v2", 7},
+                                        {"hipblas?gemmStridedBatched_64", 7},
+                                        {"hipblas?gemmStridedBatched_v2_64", 7},
+                                        {"hipblas?gemmBatched", 7},
+                                        {"hipblas?gemmBatched_v2", 7},
+                                        {"hipblasGemmEx", 0},
+                                        {"hipblasGemmEx_v2", 0},
+                                        {"hipblasGemmEx_64", 0},
+                                        {"hipblasGemmExWithFlags", 0},
+                                        {"hipblasGemmExWithFlags_v2", 0},
+                                        {"hipblasGemmStridedBatchedEx", 0},
+                                        {"hipblasGemmStridedBatchedEx_v2", 0},
+                                        {"hipblasGemmStridedBatchedExWithFlags", 0},
+                                        {"hipblasGemmStridedBatchedExWithFlags_v2", 0},
+                                        {"hipblasGemmBatchedEx", 0},
+                                        {"hipblasGemmBatchedEx_v2", 0},
+                                        {"hipblasLtMatmul", 0}};
 
-const Family* family_of(const probes::Probe& probe) {
+const GemmFamily* family_of(const probes::Probe& probe) {
   if (!probe.symbol.starts_with("rocblas_") && !probe.symbol.starts_with("hipblas")) return nullptr;
   const auto found = std::ranges::find_if(
-      kFamilies, [&](const Family& family) { return glob_match(std::string(family.pattern), probe.symbol); });
-  return found == std::end(kFamilies) ? nullptr : &*found;
+      kGemmFamilies, [&](const GemmFamily& family) { return glob_match(std::string(family.pattern), probe.symbol); });
+  return found == std::end(kGemmFamilies) ? nullptr : &*found;
 }
 
 // Arguments by the names that the libraries use for them, without case and underscores: strideA, stride_a.
-class Arguments {
+class GemmArguments {
  public:
-  Arguments(const Entry& entry, const OpenCall& call) : entry_(entry), call_(call) {}
+  GemmArguments(const Entry& entry, const OpenCall& call) : entry_(entry), call_(call) {}
 
   std::optional<std::uint64_t> find(std::initializer_list<std::string_view> names) const {
     for (const probes::Parameter& parameter : entry_.probe->parameters)
@@ -141,7 +141,7 @@ Result<void> types_of_letter(char letter, blas::Product& product) {
 }
 
 // compute_type is a type of elements, or hipblasComputeType_t. Complex products have complex alpha and beta then.
-Result<void> types_of_arguments(const Arguments& given, blas::Product& product) {
+Result<void> types_of_arguments(const GemmArguments& given, blas::Product& product) {
   constexpr std::uint64_t kFirstOfRocblas = 150;
   const auto type = [&](std::string_view name) { return blas::element_of(given[name]); };
   const std::uint64_t compute = given["computetype"];
@@ -153,7 +153,7 @@ Result<void> types_of_arguments(const Arguments& given, blas::Product& product) 
   return set_types(product, type("atype"), type("btype"), type("ctype"), d, scalar, sums);
 }
 
-Result<void> read_scalars(const Thread& thread, const Arguments& given, blas::Product& product) {
+Result<void> read_scalars(const Thread& thread, const GemmArguments& given, blas::Product& product) {
   for (const auto& [name, to] : {std::pair("alpha", &product.alpha), std::pair("beta", &product.beta)}) {
     std::array<std::byte, 16> bytes{};
     const auto wanted = std::span(bytes).first(blas::size_of(product.scalar));
@@ -165,7 +165,7 @@ Result<void> read_scalars(const Thread& thread, const Arguments& given, blas::Pr
   return {};
 }
 
-void set_sizes(const Arguments& given, GemmCall& out) {
+void set_sizes(const GemmArguments& given, GemmCall& out) {
   blas::Product& p = out.product;
   p.m = given["m"];
   p.n = given["n"];
@@ -202,7 +202,7 @@ blas::Matrix matrix_of(const LtObjects::Layout& layout) {
           .stride = layout.stride};
 }
 
-Result<void> set_lt(const Arguments& given, const LtObjects& objects, GemmCall& out) {
+Result<void> set_lt(const GemmArguments& given, const LtObjects& objects, GemmCall& out) {
   const auto* const description = objects.description(given["matmuldesc"]);
   const LtObjects::Layout* const layouts[] = {objects.layout(given["adesc"]), objects.layout(given["bdesc"]),
                                               objects.layout(given["cdesc"]), objects.layout(given["ddesc"])};
@@ -235,11 +235,11 @@ bool describes_gemm(const probes::Probe& probe) {
 
 Result<GemmCall> read_gemm(const Thread& thread, const Entry& entry, const OpenCall& call, const LtObjects& objects) {
   const std::string& name = entry.probe->symbol;
-  const Family* const family = family_of(*entry.probe);
+  const GemmFamily* const family = family_of(*entry.probe);
   const bool has_strides = name.find("rided") != std::string::npos;
   if (!has_strides && (name.find("atched") != std::string::npos))
     return fail("its matrices are told by lists of addresses on the GPU");
-  const Arguments given(entry, call);
+  const GemmArguments given(entry, call);
   GemmCall out;
   set_sizes(given, out);
   Result<void> done;

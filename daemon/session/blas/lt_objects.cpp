@@ -9,11 +9,11 @@ namespace fade {
 namespace {
 
 // Of hipblasLtMatrixLayoutAttribute_t and hipblasLtMatmulDescAttributes_t.
-enum LayoutAttribute : std::uint64_t { BatchCount = 0, Stride = 1, Type = 2, Order = 3, Rows = 4, Columns = 5, Ld = 6 };
-enum DescriptionAttribute : std::uint64_t { TransA = 0, TransB = 1, Epilogue = 2, PointerMode = 13 };
+enum class LayoutAttribute : std::uint64_t { BatchCount, Stride, Type, Order, Rows, Columns, Ld };
+enum class ProductAttribute : std::uint64_t { TransA = 0, TransB = 1, Epilogue = 2, PointerMode = 13 };
 constexpr std::uint64_t kNoEpilogue = 1;
 
-std::uint64_t argument_named(const Entry& entry, std::string_view name, const OpenCall& call) {
+std::uint64_t word_named(const Entry& entry, std::string_view name, const OpenCall& call) {
   for (const probes::Parameter& parameter : entry.probe->parameters)
     if (parameter.name == name) return argument(*entry.probe, parameter, call);
   return 0;
@@ -44,7 +44,7 @@ const LtObjects::Description* LtObjects::description(std::uint64_t handle) const
 
 void LtObjects::learn(const Entry& entry, const OpenCall& call) {
   const std::string_view name = entry.probe->symbol;
-  const auto word = [&](std::string_view parameter) { return argument_named(entry, parameter, call); };
+  const auto word = [&](std::string_view parameter) { return word_named(entry, parameter, call); };
   if (name.ends_with("MatrixLayoutCreate")) {
     if (layouts_.size() >= kMost) layouts_.clear();
     layouts_[pointed(entry, "matLayout", PieceKind::Out, call)] = {
@@ -64,15 +64,14 @@ void LtObjects::set_layout(std::uint64_t handle, std::uint64_t attribute, std::u
   const auto found = layouts_.find(handle);
   if (found == layouts_.end()) return;
   Layout& layout = found->second;
-  switch (attribute) {
-    case BatchCount: layout.batch = static_cast<std::uint32_t>(value); break;
-    case Stride: layout.stride = value; break;
-    case Type: layout.type = static_cast<std::uint32_t>(value); break;
-    case Order: layout.is_by_columns = static_cast<std::uint32_t>(value) == 0; break;
-    case Rows: layout.rows = value; break;
-    case Columns: layout.columns = value; break;
-    case Ld: layout.ld = value; break;
-    default: break;
+  switch (static_cast<LayoutAttribute>(attribute)) {
+    case LayoutAttribute::BatchCount: layout.batch = static_cast<std::uint32_t>(value); break;
+    case LayoutAttribute::Stride: layout.stride = value; break;
+    case LayoutAttribute::Type: layout.type = static_cast<std::uint32_t>(value); break;
+    case LayoutAttribute::Order: layout.is_by_columns = static_cast<std::uint32_t>(value) == 0; break;
+    case LayoutAttribute::Rows: layout.rows = value; break;
+    case LayoutAttribute::Columns: layout.columns = value; break;
+    case LayoutAttribute::Ld: layout.ld = value; break;
   }
 }
 
@@ -81,10 +80,12 @@ void LtObjects::set_description(std::uint64_t handle, std::uint64_t attribute, s
   if (found == descriptions_.end()) return;
   Description& description = found->second;
   const auto number = static_cast<std::uint32_t>(value);
-  if (attribute == TransA) description.op_a = number;
-  else if (attribute == TransB) description.op_b = number;
-  else if (attribute == Epilogue) description.special = number == kNoEpilogue ? "" : "it has an epilogue";
-  else if (attribute == PointerMode) description.special = number == 0 ? "" : "alpha and beta are on the GPU";
+  const auto what = static_cast<ProductAttribute>(attribute);
+  if (what == ProductAttribute::TransA) description.op_a = number;
+  else if (what == ProductAttribute::TransB) description.op_b = number;
+  else if (what == ProductAttribute::Epilogue) description.special = number == kNoEpilogue ? "" : "it has an epilogue";
+  else if (what == ProductAttribute::PointerMode)
+    description.special = number == 0 ? "" : "alpha and beta are on the GPU";
   else if (value != 0) description.special = "its description has scales, a bias or other extras";
 }
 

@@ -169,6 +169,16 @@ TEST(Product, WrongDescriptionsAreRefused) {
   };
   EXPECT_THAT(wrong([](auto& j) { j["a"]["ld"] = 2; }), HasSubstr("leading dimension of A"));
   EXPECT_THAT(wrong([](auto& j) { j["a"]["rows"] = 1; }), HasSubstr("disagree"));
+  EXPECT_THAT(wrong([](auto& j) {
+                j["beta"][0] = "1";
+                j["c"]["rows"] = 30;
+              }),
+              HasSubstr("disagree"));
+  EXPECT_THAT(wrong([](auto& j) {
+                j["m"] = j["k"] = j["a"]["rows"] = j["a"]["columns"] = j["b"]["rows"] = j["d"]["rows"] = 0x7fffffff;
+                j["a"]["ld"] = 0x7fffffff;
+              }),
+              HasSubstr("A is too large"));
   EXPECT_THAT(wrong([](auto& j) { j["m"] = 0; }), HasSubstr("0"));
   EXPECT_THAT(wrong([](auto& j) { j["m"] = -1; }), HasSubstr("too large"));
   EXPECT_THAT(wrong([](auto& j) { j["d"]["stride"] = std::uint64_t{1} << 60; }), HasSubstr("out of range"));
