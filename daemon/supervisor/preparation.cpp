@@ -83,6 +83,7 @@ Result<ChosenProbes> choose_probes(const RecordingOptions& options) {
   const auto texts = injection_texts(options);
   if (!texts) return tl::unexpected(texts.error());
   catalogue.add_libraries(events);
+  if (!options.check.empty()) catalogue.add_libraries("blas");
   for (const probes::InjectionText& text : *texts) catalogue.add_libraries(probes::functions_named(text.text));
   for (const std::string& file : options.probe_files)
     if (auto added = catalogue.add_file(file); !added) return usage(std::move(added.error()));
@@ -94,8 +95,11 @@ Result<ChosenProbes> choose_probes(const RecordingOptions& options) {
   if (!injections) return usage(std::move(injections.error()));
   chosen.injections = std::move(*injections);
   // Functions of libraries above HIP are off by default, so those that are not selected are not left out by the user.
+  const auto is_checked = [&](const probes::Probe& probe) {
+    return !options.check.empty() && (is_gemm(probe) || describes_gemm(probe));
+  };
   std::erase_if(chosen.known, [&](const auto& probe) {
-    return probe->optional && !chosen.selection(*probe) && !chosen.injections.touches(*probe);
+    return probe->optional && !chosen.selection(*probe) && !chosen.injections.touches(*probe) && !is_checked(*probe);
   });
   return chosen;
 }
