@@ -49,6 +49,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   if (!o.window.empty()) json["window"] = o.window;
   put(json, "triggers", o.triggers);
   if (!o.numbers.empty()) json["numbers"] = o.numbers;
+  if (!o.check.empty()) json["check"] = o.check;
   if (o.keep_ns) json["keep_ns"] = static_cast<std::uint64_t>(*o.keep_ns);
   put(json, "stacks", o.stacks);
   if (o.stack_depth) json["stack_depth"] = static_cast<std::uint64_t>(*o.stack_depth);

@@ -168,6 +168,16 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        all,
        none,
        {"nan,inf", "nan,inf,checksum", "nan,inf,dtype=f32", "range="}},
+      {kCapture,
+       "--check",
+       "LIST",
+       "compute matrix products again on the processor and compare: blas,every=100 (products of a process); "
+       "atol=, rtol= (rtol.f16= for one type), most=64M (bytes of a product), rate=256M (a second), dumps=8. "
+       "The program's own threads fetch the matrices and wait for the GPU meanwhile",
+       Text{&o.check},
+       all,
+       none,
+       {"blas", "blas,every=100", "blas,every=1", "blas,every=100,rtol.f16="}},
       {kCapture, "--actions", "FILE",
        "do what the rules in FILE say when calls have returned: on FUNCTION [if CONDITION] do snapshot|stack|dump "
        "ARGUMENT BYTES|mark NAME|signal N|stop|exec COMMAND",

@@ -291,6 +291,34 @@ struct NumbersLeft {
   std::string reason;
   std::uint64_t copies = 0, bytes = 0;
 };
+// A product of matrices that was computed again (--check blas).
+struct ProductChecked {
+  CallId call = 0;
+  FunctionId function = 0;
+  ThreadId thread = 0;
+  CallSiteId caller = 0;
+  StackId stack = 0;                                          // 0: none was taken
+  std::int64_t at = 0;                                        // its matrices were fetched then
+  std::int64_t held_ns = 0;                                   // for that long the thread fetched them
+  std::string type, ops;                                      // of the result: f32; NT
+  std::uint64_t m = 0, n = 0, k = 0, batch = 0, checked = 0;  // matrices of the batch, and of these checked
+  std::uint64_t bytes = 0;                                    // that were fetched
+  std::string problem;                                        // why it was not compared; empty: it was
+  std::uint64_t elements = 0, differing = 0;
+  std::optional<std::uint64_t> row, column, matrix;  // of the first element that differs
+  double got = 0, wanted = 0;                        // its real part
+  double worst = 0, limit = 0;                       // the greatest difference, and what was allowed there
+  std::string shown;                                 // the first elements, in words
+  std::string folder;                                // of the dump; empty: none was written
+  std::string blas;                                  // that computed
+};
+// Products that were not checked. The storing side adds these up.
+struct ProductsLeft {
+  ProcessId process = 0;
+  FunctionId function = 0;
+  std::string reason;
+  std::uint64_t calls = 0;
+};
 // A rule of --actions, and each time that it did something. `rule` counts from 1 in each session.
 struct ActionRule {
   std::uint32_t rule = 0;
@@ -480,12 +508,12 @@ struct ThreadSeen {
   std::vector<std::string> earlier;  // names of calls that were running before fade attached, outermost first
 };
 
-using Notice =
-    std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet, ModuleLoaded,
-                 ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule, OverrideHit, InjectionRule,
-                 InjectionHit, NumbersSeen, NumbersLeft, ActionRule, ActionDone, CachedSearch, CachedCopy, CachedField,
-                 CachedChange, Lifecycle, Drop, StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
-                 ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
+using Notice = std::variant<ProcessStarted, ProcessExec, ProcessEnded, ThreadStarted, ThreadEnded, DeviceSet,
+                            ModuleLoaded, ModuleUnloaded, FunctionDefined, CallSiteSeen, KernelNamed, OverrideRule,
+                            OverrideHit, InjectionRule, InjectionHit, NumbersSeen, NumbersLeft, ProductChecked,
+                            ProductsLeft, ActionRule, ActionDone, CachedSearch, CachedCopy, CachedField, CachedChange,
+                            Lifecycle, Drop, StopCost, CallsCounted, ThreadCost, CostMeasured, CpuUsed, ModuleOrigin,
+                            ImportsBound, FrameSeen, StackSeen, Postmortem, ThreadSeen, Sampled, GpuSample>;
 
 struct CallBatch;  // call_batch.hpp
 

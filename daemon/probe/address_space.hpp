@@ -88,6 +88,8 @@ class AddressSpace {
   Result<void> place_taps(RemoteRange near, Tid stopped) { return ours_.place_taps(near, sites_, stopped); }
   // Refuses anything that makes system calls in the process, if that may kill it.
   Result<void> may_call(Tid stopped) const { return ours_.may_call(stopped); }
+  // For system calls of a stopped thread; only with a net, and after may_call().
+  RemoteCall call_in(Tid stopped) const { return ours_.call_with(ours_.net()->gadgets(), stopped); }
   // Every tap becomes a breakpoint again.
   void untap_all();
   // Memory for the rings of taps. The stopped thread maps it.

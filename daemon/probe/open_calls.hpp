@@ -22,6 +22,7 @@ struct OpenCall {
   RemoteAddr return_address;
   std::uint32_t entry = 0;       // the entered function, an index of the session
   bool is_watched_copy = false;  // its host's side is looked at (--watch-numbers)
+  bool is_product = false;       // of matrices, while products are checked (--check blas)
   std::vector<std::byte> payload;
 };
 

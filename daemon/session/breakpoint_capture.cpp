@@ -45,6 +45,7 @@ BreakpointCapture::BreakpointCapture(const Parts& parts)
       corrector_(sink_, clock_, parts.overrides, parts.keeps_answers),
       injector_(sink_, clock_, parts.injections, parts.replaces_dry),
       numbers_(sink_, clock_, book_, stacks_, parts.numbers),
+      checks_(sink_, clock_, stacks_, parts.check, parts.check_program),
       actions_(sink_, clock_, book_, stacks_, parts.actions, parts.step) {}
 
 // ---------------------------------------------------------------- breakpoints
@@ -82,15 +83,27 @@ std::optional<std::uint32_t> BreakpointCapture::on_trap(Thread& thread, const Re
   if (!in_pad) Tracee(thread.tid).set_ip(site.slot);  // the site is not lifted: DECISIONS 3
   thread.thread_pointer = registers.fs_base;
   const RemoteAddr sp = registers.sp();
+  if (thread.is_on_errand && is_of_errand(thread, site, sp)) return 0;
   const bool again = thread.shown.hit(site.address, sp, [&] { return stack_of(thread, sp); });
   return again ? 0 : hit(thread, site, in_pad, registers, now);
+}
+
+// The guards see the calls of an errand, too.
+bool BreakpointCapture::is_of_errand(Thread& thread, const Site& site, RemoteAddr sp) {
+  const SiteUse use = SiteUse::of(site);
+  if (use.entry != 0 && !functions_[use.entry].is_call()) return false;
+  return checks_.meets(thread, site.address, sp);
 }
 
 std::uint32_t BreakpointCapture::hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers,
                                      std::int64_t now) {
   const SiteUse use = SiteUse::of(site);
   const std::uint32_t ended = use.call_site != 0 ? leave(thread, registers, site.address, now) : 0;
-  if (use.entry == 0) return ended;
+  if (use.entry == 0) {
+    checks_.after_returns(thread);
+    return ended;
+  }
+  checks_.cannot_depart();
   const Entry& entry = functions_[use.entry];
   if (!entry.is_call()) return use.entry;  // a guard: the session's matter
   std::array<std::uint64_t, 1 + EntryPad::kWords> shown;
@@ -111,6 +124,7 @@ void BreakpointCapture::thread_ended(Thread& thread, bool process_ended) {
   packets_.thread_ended(thread);
   delay_ended(thread, clock_.now());
   if (process_ended) numbers_.process_ended(*thread.inferior);
+  checks_.thread_ended(thread, process_ended);
   book_.thread_ended(thread, process_ended);
 }
 
@@ -133,6 +147,7 @@ void BreakpointCapture::enter(Thread& thread, std::uint32_t index, const Registe
   call.record.caller = site.id;
   const bool is_kept = is_recorded(entry) && is_wanted(entry, site) && has_wanted_values(entry, call);
   if (!is_kept && !entry.needs.always()) return;
+  if (is_kept && entry.needs.gemm && checks_.at_entry(thread, entry, call)) return;
   if (is_kept && stacks_.policy().wants(*entry.probe, entry.function, site.id))
     call.record.stack = stacks_.at_entry(thread, registers, call.return_address);
   const bool is_watched = is_kept && entry.needs.numbers;
@@ -224,6 +239,7 @@ EndedCall BreakpointCapture::returned(Thread& thread, OpenCall call, Registers& 
     if (entry.needs.table) ended.table = table_given(*entry.probe, call.record, call.payload);
   }
   if (entry.needs.numbers && call.record.id != 0) numbers_.at_return(thread, entry, registers, call);
+  if (call.record.id != 0) checks_.at_return(thread, entry, registers, call);
   if (call.record.id != 0) actions_.at_return(thread, entry, registers, call);
   if (!packets_.take(thread, entry, call)) complete(thread, std::move(call));
   return ended;

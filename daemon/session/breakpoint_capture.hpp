@@ -15,6 +15,7 @@
 #include "ptrace/registers.hpp"
 #include "session/action_runner.hpp"
 #include "session/argument_reader.hpp"
+#include "session/blas/blas_check.hpp"
 #include "session/call_effects.hpp"
 #include "session/called_kernels.hpp"
 #include "session/capture.hpp"
@@ -43,6 +44,8 @@ class BreakpointCapture final : public Capture {
     CallBooks& books;
     CallEffects& effects;
     const numbers::WatchRule& numbers;
+    const blas::CheckRule& check;
+    const std::string& check_program;
     const std::vector<actions::Rule>& actions;
     const StepRule& step;
   };
@@ -73,6 +76,7 @@ class BreakpointCapture final : public Capture {
   const Corrector& corrector() const { return corrector_; }
   const Injector& injector() const { return injector_; }
   NumberWatch& numbers() { return numbers_; }
+  BlasCheck& checks() { return checks_; }
   ActionRunner& actions() { return actions_; }
   const ActionRunner& actions() const { return actions_; }
   ReturnWatch& returns() { return returns_; }
@@ -82,6 +86,8 @@ class BreakpointCapture final : public Capture {
   std::uint32_t hit(Thread& thread, const Site& site, bool in_pad, const Registers& registers, std::int64_t now);
   void enter(Thread& thread, std::uint32_t index, const Registers& registers, std::span<const std::uint64_t> on_stack,
              std::int64_t now);
+  // The thread is on an errand of --check blas, and this stop belongs to the errand.
+  bool is_of_errand(Thread& thread, const Site& site, RemoteAddr sp);
   void begin(const Thread& thread, bool is_recorded, CallRecord& record);
   std::uint32_t leave(Thread& thread, const Registers& registers, RemoteAddr return_address, std::int64_t now);
   bool is_recorded(const Entry& entry) const { return entry.what == Entry::What::Function && recording_; }
@@ -115,6 +121,7 @@ class BreakpointCapture final : public Capture {
   Corrector corrector_;
   Injector injector_;
   NumberWatch numbers_;
+  BlasCheck checks_;
   ActionRunner actions_;
   std::function<std::int64_t()> now_behind_others_;  // empty: no other engine sees calls
   bool recording_ = true;

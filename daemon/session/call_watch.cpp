@@ -23,12 +23,17 @@ bool marks_step(const StepRule& step, const probes::Probe& probe) {
 
 FunctionTable::MoreNeeds more_needs(const SessionOptions& options) {
   const bool has_steps = asks_for_steps(options.actions);
-  if (!options.numbers.is_on() && options.actions.empty() && options.injections.empty()) return {};
-  return [&injections = options.injections, has_numbers = options.numbers.is_on(), rules = options.actions,
-          step = options.step, has_steps](const probes::Probe& probe, Needs& needs) {
+  if (!options.numbers.is_on() && !options.check.is_on && options.actions.empty() && options.injections.empty())
+    return {};
+  return [&injections = options.injections, has_numbers = options.numbers.is_on(), checks = options.check.is_on,
+          rules = options.actions, step = options.step, has_steps](const probes::Probe& probe, Needs& needs) {
     needs.inject = injections.touches(probe);
     needs.result |= needs.inject;
     needs.numbers = has_numbers && needs_for_numbers(probe);
+    needs.gemm = checks && is_gemm(probe);
+    needs.gemm_parts = checks && describes_gemm(probe);
+    needs.errand = checks && is_called_by_errands(probe);
+    needs.result |= needs.gemm || needs.gemm_parts;
     needs.step = has_steps && marks_step(step, probe);
     for (std::size_t i = 0; i < rules.size(); ++i)
       if (rules[i].names(probe)) needs.actions.push_back(static_cast<std::uint16_t>(i));
@@ -49,8 +54,9 @@ CallWatch::CallWatch(EventSink& sink, const SessionClock& clock, const Roster& r
       stacks_(sink, clock, options.stacks),
       books_(sink, clock, options.most_call_sites),
       effects_(sink, clock, modules_),
-      breakpoints_({sink, clock, roster, functions_, overrides, options.cached.find, options.injections, options.replaces_dry, stacks_,
-                    books_, effects_, options.numbers, options.actions, options.step}),
+      breakpoints_({sink, clock, roster, functions_, overrides, options.cached.find, options.injections,
+                    options.replaces_dry, stacks_, books_, effects_, options.numbers, options.check,
+                    options.check_program, options.actions, options.step}),
       taps_({{sink, clock, roster, functions_, stacks_, books_, effects_, breakpoints_, options.summed_calls},
              options.engine}),
       promotion_({sink, clock, roster, functions_, taps_, options.tap_quiet_ns, options.tap_window_ns,
@@ -161,6 +167,7 @@ void CallWatch::report(bool at_end) {
   stacks_.report(at_end);
   breakpoints_.returns().report_unseen(at_end);
   breakpoints_.numbers().report();
+  breakpoints_.checks().report(at_end);
   look_at_imports(false);
 }
 

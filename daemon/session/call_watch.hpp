@@ -78,6 +78,7 @@ class CallWatch {
   StopTally& tally() { return tally_; }
   const StopTally& tally() const { return tally_; }
   const TrapGuard& guard() const { return guard_; }
+  BlasCheck& checks() { return breakpoints_.checks(); }
   ActionRunner& actions() { return breakpoints_.actions(); }
   const BreakpointCapture& breakpoints() const { return breakpoints_; }
   TapCapture& taps() { return taps_; }

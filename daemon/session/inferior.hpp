@@ -83,6 +83,7 @@ struct ThreadSinceExec {
   std::vector<std::string> earlier_calls;
   std::vector<InjectedReturn> injected_returns;
   InjectedError injected_error;      // until the thread asks for its last error
+  bool is_on_errand = false;         // it makes calls for fade (BlasCheck)
   std::int64_t held_until = 0;       // session time: a delay of --inject holds it in its stop; 0: none
   std::vector<OpenCall> held_calls;  // that end with the delay
 };

@@ -31,6 +31,9 @@ struct Needs {
   bool resolver = false;                        // the call returns the place of a function (IFUNC)
   bool makes_tensor = false;                    // the call gives a tensor whose sizes its arguments tell
   bool numbers = false;                         // its copy is looked at, or it waits for copies (--watch-numbers)
+  bool gemm = false;                            // it multiplies matrices (--check blas),
+  bool gemm_parts = false;                      // describes matrices or products to be multiplied,
+  bool errand = false;                          // or is called by the program's threads for fade
   bool step = false;                            // it begins a step that a rule of --actions asks for
   bool only = false;                            // only calls with some arguments are recorded
   std::vector<std::uint16_t> actions;           // rules of --actions for its calls, by index

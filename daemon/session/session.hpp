@@ -71,6 +71,8 @@ class Session {  // the fields are the classes that stops are given to; this one
     calls_.actions().write_beside(std::move(recording));
     calls_.actions().begin();
   }
+  // --check: starts the process that computes. Its files have names that begin like the recording's.
+  void begin_checks(const std::string& recording) { calls_.checks().begin(recording); }
   // Each thread of all processes stops once and is looked at.
   void take_snapshot() { lookouts_.take_snapshot(); }
   // Takes all breakpoints out and sets no more; stays with the processes to their end.

@@ -9,6 +9,7 @@
 
 #include "actions/rules.hpp"
 #include "base/recording.hpp"
+#include "blas/check_rule.hpp"
 #include "numbers/watch_rule.hpp"
 #include "probes/injections/injections.hpp"
 #include "session/cached_copy.hpp"
@@ -42,6 +43,8 @@ struct SessionOptions {
   std::int64_t budget_window_ns = 1'000'000'000;
   SummedCalls summed_calls = SummedCalls::Never;
   numbers::WatchRule numbers;          // --watch-numbers
+  blas::CheckRule check;               // --check blas
+  std::string check_program;           // that computes products again
   std::vector<actions::Rule> actions;  // --actions
   CachedWish cached;                   // --find-cached, --set-cached, --set at fade-attach
   StepRule step;                       // --step, for conditions of actions

@@ -37,6 +37,7 @@ const char* needs_a_stop(const Needs& needs) {
   if (needs.rule) return "a rule of --set may change its answer";
   if (needs.inject) return "a rule of --inject or --replace may act on its calls";
   if (needs.numbers) return "--watch-numbers looks at copies and waits at their stops";
+  if (needs.gemm || needs.gemm_parts || needs.errand) return "--check blas fetches matrices at its stop";
   if (!needs.actions.empty() || needs.step) return "a rule of --actions may follow its calls";
   if (needs.only) return "only calls with some arguments are recorded";
   if (!needs.callers.empty()) return "only calls of some libraries are recorded (-e NAME@LIBRARY)";

@@ -36,6 +36,7 @@ Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter 
       uses(db, failure),
       steps(db, failure, std::move(step), memory, detail),
       numbers(db, failure, directory, steps),
+      checks(db, failure, directory, steps),
       actions(db, failure, directory, steps, session),
       ranges(db, failure, steps),
       idle(db, failure),

@@ -9,6 +9,7 @@
 #include "store/binding_book.hpp"
 #include "store/cached_book.hpp"
 #include "store/caller_book.hpp"
+#include "store/check_book.hpp"
 #include "store/code_book.hpp"
 #include "store/copy_book.hpp"
 #include "store/detail_window.hpp"
@@ -79,6 +80,7 @@ struct Books {  // the state of one recording: a field is the writer of its own 
   ProcessUse uses;
   StepBook steps;
   NumberBook numbers;
+  CheckBook checks;
   ActionBook actions;
   RangeBook ranges;
   IdleBook idle;

@@ -48,6 +48,8 @@ class NoticeRecorder {  // a handler for each kind of notice; most fields are th
   void on(const InjectionHit& n) { books_.injections.on(n); }
   void on(const NumbersSeen& n) { books_.numbers.on(n, books_.keep.sums); }
   void on(const NumbersLeft& n) { books_.numbers.on(n); }
+  void on(const ProductChecked& n) { books_.checks.on(n); }
+  void on(const ProductsLeft& n) { books_.checks.on(n); }
   void on(const ActionRule& n) { books_.actions.on(n); }
   void on(const ActionDone& n) { books_.actions.on(n); }
   void on(const CachedSearch& n) { books_.cached.on(n); }

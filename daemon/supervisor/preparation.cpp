@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/glob.hpp"
 #include "base/suggest.hpp"
+#include "blas/check_rule.hpp"
 #include "probes/hsa_calls.hpp"
 #include "probes/injections/parser.hpp"
 #include "probes/injections/presets.hpp"
@@ -82,6 +83,7 @@ Result<ChosenProbes> choose_probes(const RecordingOptions& options) {
   const auto texts = injection_texts(options);
   if (!texts) return tl::unexpected(texts.error());
   catalogue.add_libraries(events);
+  if (!options.check.empty()) catalogue.add_libraries("blas");
   for (const probes::InjectionText& text : *texts) catalogue.add_libraries(probes::functions_named(text.text));
   for (const std::string& file : options.probe_files)
     if (auto added = catalogue.add_file(file); !added) return usage(std::move(added.error()));
@@ -93,8 +95,11 @@ Result<ChosenProbes> choose_probes(const RecordingOptions& options) {
   if (!injections) return usage(std::move(injections.error()));
   chosen.injections = std::move(*injections);
   // Functions of libraries above HIP are off by default, so those that are not selected are not left out by the user.
+  const auto is_checked = [&](const probes::Probe& probe) {
+    return !options.check.empty() && (is_gemm(probe) || describes_gemm(probe));
+  };
   std::erase_if(chosen.known, [&](const auto& probe) {
-    return probe->optional && !chosen.selection(*probe) && !chosen.injections.touches(*probe);
+    return probe->optional && !chosen.selection(*probe) && !chosen.injections.touches(*probe) && !is_checked(*probe);
   });
   return chosen;
 }
@@ -155,6 +160,29 @@ Result<void> check_stack_functions(const StackChoice& stacks, const std::vector<
   return {};
 }
 
+// The program that computes products again: beside this one, as when installed; else as the build or PATH has it.
+Result<std::string> find_check_program() {
+  constexpr const char* kName = "fade-check-blas";
+  std::error_code failure;
+  const auto beside = std::filesystem::read_symlink("/proc/self/exe", failure).parent_path();
+  for (const auto& path : {beside / kName, beside / "../check_blas" / kName})
+    if (::access(path.c_str(), X_OK) == 0) return path.string();
+  if (auto found = find_program(kName, {})) return found;
+  return fail("--check blas cannot compute products again", "there is no program fade-check-blas",
+              "install it beside fade-run, or put its folder into PATH");
+}
+
+Result<void> read_check(const RecordingOptions& options, SessionOptions& out) {
+  const auto rule = blas::parse_check_rule(options.check);
+  if (!rule) return tl::unexpected(rule.error());
+  out.check = *rule;
+  if (!rule->is_on) return {};
+  auto program = find_check_program();
+  if (!program) return tl::unexpected(std::move(program.error()));
+  out.check_program = std::move(*program);
+  return {};
+}
+
 Result<std::vector<actions::Rule>> read_actions(const RecordingOptions& options,
                                                 const std::vector<probes::ProbePtr>& known, const StepRule& step) {
   if (options.actions.empty()) return std::vector<actions::Rule>();
@@ -183,6 +211,7 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   auto numbers = numbers::parse_watch_rule(options.numbers);
   if (!numbers) return tl::unexpected(std::move(numbers.error()));
   out.numbers = *numbers;
+  if (auto check = read_check(options, out); !check) return tl::unexpected(std::move(check.error()));
   out.summed_calls = summed_calls(options);
   if (step->by == StepRule::By::Call) out.step_begins = step->pattern;
   out.step = *step;
@@ -196,7 +225,9 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
     if (chosen.selection(*probe) || overrides.touches(probe->symbol) || chosen.injections.touches(*probe) ||
         needs_for_steps(*step, *probe) ||
         ((!overrides.empty() || !chosen.injections.empty()) && probe->kind == probes::Kind::SetDevice) ||
-        (out.numbers.is_on() && needs_for_numbers(*probe)) || std::ranges::any_of(out.actions, names(*probe)) ||
+        (out.numbers.is_on() && needs_for_numbers(*probe)) ||
+        (out.check.is_on && (is_gemm(*probe) || describes_gemm(*probe))) ||
+        std::ranges::any_of(out.actions, names(*probe)) ||
         (options.gpu_times && probes::hsa_call(*probe) != probes::HsaCall::None))
       (probe->is_family ? out.wishes.families : out.wishes.probes).push_back(probe);
   out.wishes.selection = chosen.selection;

@@ -90,6 +90,7 @@ void Recording::begin(Session& session, const Tracer& tracer) {
   for (const probes::Injection& rule : injections.rules())
     queue_.notice(InjectionRule{rule.id, rule.spec, rule.function, rule.action, rule.origin, injections.seed()});
   session.begin_actions(database_);
+  session.begin_checks(database_);
   if (options_.delay_ns) session.set_recording(recording_ = false);
 }
 

@@ -43,6 +43,7 @@ struct RecordingOptions {          // one command line: a field is the value of 
   std::optional<std::int64_t> seed;        // --seed: of chance=; none: by the clock
   bool replaces_dry = false;               // --replace-dry
 
+  std::string check;             // --check: blas, and how; empty: nothing
   std::string numbers;           // --watch-numbers: numbers to look for in the host's side of copies; empty: none
   std::string actions;           // --actions FILE: the work to do when calls have returned
   bool operator_shapes = false;  // --operator-shapes: of the tensors that operators of PyTorch take

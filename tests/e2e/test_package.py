@@ -10,7 +10,7 @@ from programs import fade  # noqa: F401 (fixtures)
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FILES = [
-    "bin/fade", "bin/fade-run", "bin/fade-attach", "bin/fade-trace", "bin/fade-top", "bin/fade-query", "bin/fade-doctor", "lib/fade/demo/fade-demo", "lib/fade/demo/train.py",
+    "bin/fade", "bin/fade-run", "bin/fade-attach", "bin/fade-trace", "bin/fade-top", "bin/fade-query", "bin/fade-doctor", "bin/fade-check-blas", "lib/fade/demo/fade-demo", "lib/fade/demo/train.py",
     "share/bash-completion/completions/fade-run", "share/zsh/vendor-completions/_fade", "share/fish/vendor_completions.d/fade-run.fish",
     "share/fade/probes/hip.probes", "share/doc/fade/README.md", "share/doc/fade/docs/README.md",
     "share/doc/fade/LICENSE", "share/doc/fade/copyright",
@@ -21,7 +21,7 @@ DAEMON_FILES = [
     "share/doc/fade-daemon/copyright",
 ]
 DAEMON_PAGES = ["man1/fadectl.1", "man8/faded.8"]
-PAGES = ["man1/fade.1", "man1/fade-run.1", "man1/fade-attach.1", "man1/fade-trace.1", "man1/fade-top.1", "man1/fade-query.1", "man1/fade-doctor.1", "man5/fade-probes.5", "man7/fade-override.7", "man7/fade-inject.7", "man7/fade-findings.7", "man7/fade-schema.7"]
+PAGES = ["man1/fade.1", "man1/fade-run.1", "man1/fade-attach.1", "man1/fade-trace.1", "man1/fade-top.1", "man1/fade-query.1", "man1/fade-doctor.1", "man1/fade-check-blas.1", "man5/fade-probes.5", "man7/fade-override.7", "man7/fade-inject.7", "man7/fade-findings.7", "man7/fade-schema.7"]
 
 
 def expected_files(files=FILES, pages=PAGES):

@@ -363,6 +363,13 @@ HIP(hipError_t, hipStreamBeginCapture_spt)(hipStream_t stream, int mode) {
   return begin(stream, new_graph());
 }
 
+HIP(hipError_t, hipStreamIsCapturing)(hipStream_t stream, int* status) {
+  ENTER(hipStreamIsCapturing);
+  if (!standin_is_stream(stream) || !status) return standin_fail(hipErrorInvalidValue);
+  *status = standin_capture(stream) != NULL;
+  return hipSuccess;
+}
+
 HIP(hipError_t, hipStreamBeginCaptureToGraph)
 (hipStream_t stream, hipGraph_t graph, const hipGraphNode_t* needs, const void* edges, size_t n, int mode) {
   ENTER(hipStreamBeginCaptureToGraph);

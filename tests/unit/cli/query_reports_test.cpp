@@ -91,6 +91,7 @@ class Reports : public testing::TestWithParam<std::string> {
                                                             {"numbers", "numbers.sql"},
                                                             {"numbers-steps", "numbers.sql"},
                                                             {"actions", "numbers.sql"},
+                                                            {"blas-checks", "blas_checks.sql"},
                                                             {"allocs", "stacks.sql"},
                                                             {"leaks", "stacks.sql"},
                                                             {"memory_peak", "stacks.sql"}};

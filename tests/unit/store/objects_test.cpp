@@ -1,6 +1,8 @@
 // Copies, memory, streams, devices, overrides and notices as rows of a recording.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "probes/device_properties.hpp"
 #include "store_fixture.hpp"
 
@@ -264,6 +266,35 @@ TEST_F(Overrides, OfEqualContentAddUp) {
   EXPECT_THAT(rows("SELECT spec, hits FROM overrides"),
               ElementsAre("device.0.multiProcessorCount=72|6", "device.0.name=x|0"));
   EXPECT_EQ(totals.overrides, 6u);
+}
+
+using Products = Recording;
+
+TEST_F(Products, ChecksAreRowsAndProductsLeftOutAreCounted) {
+  open();
+  tracee->call("rocblas_sgemm", {0});
+  ProductChecked same{.call = 1, .function = 1, .thread = 1, .at = 10, .held_ns = 5, .type = "f32", .ops = "NT"};
+  same.elements = 6;
+  tracee->notice(same);
+  ProductChecked differs = same;
+  differs.call = 2;
+  differs.differing = 1;
+  differs.row = 2;
+  differs.column = differs.matrix = 0;
+  differs.got = NAN;
+  differs.wanted = 1.5;
+  differs.folder = "/tmp/x";
+  tracee->notice(differs);
+  ProductChecked failed = same;
+  failed.problem = "no memory";
+  tracee->notice(failed);
+  tracee->notice(ProductsLeft{1, 1, "captured", 2});
+  tracee->notice(ProductsLeft{1, 1, "captured", 3});
+  finish();
+  EXPECT_THAT(
+      rows("SELECT call_id, outcome, held, first_row, first_got, first_wanted, folder, problem FROM blas_checks"),
+      ElementsAre("1|same|5|||||", "2|differs|5|2||1.5|/tmp/x|", "1|not compared|5|||||no memory"));
+  EXPECT_THAT(rows("SELECT reason, calls FROM blas_unchecked"), ElementsAre("captured|5"));
 }
 
 class Numbers : public Recording {
