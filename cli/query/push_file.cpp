@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sqlite3.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,9 +11,11 @@
 #include <thread>
 
 #include "base/log.hpp"
+#include "base/path.hpp"
 #include "cli/push/http.hpp"
 #include "cli/table/human.hpp"
 #include "cli/table/text.hpp"
+#include "store/sqlite.hpp"
 
 namespace fade::query {
 namespace {
@@ -23,6 +26,15 @@ constexpr std::chrono::milliseconds kFirstPause{500}, kLongestPause{10'000}, kNa
 // A snapshot is due when the recording has become longer by this part, so all snapshots together are at most some four
 // times as large as the last one.
 constexpr int kSnapshotPart = 3;
+
+// A program that records makes its recording one plain file at the end. It cannot while another one has it open, so
+// that one does it. Where the file may only be read, its companions stay.
+void make_one_file(const std::string& path) {
+  auto db = sqlite::Db::open(literal_path(path), SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX);
+  if (!db) return;
+  if (auto done = db->exec("PRAGMA busy_timeout = 5000; PRAGMA journal_mode = DELETE"); !done)
+    log::debug("{}", done.error().text());
+}
 
 }  // namespace
 
@@ -172,7 +184,10 @@ Result<PushedFile> PushFile::follow() {
   for (bool first = true;; first = false) {
     auto last = look(first);
     if (!last) return tl::unexpected(last.error());
-    if (*last) return PushedFile{1, 0, to_->rows()};
+    if (*last) {
+      make_one_file(path_);
+      return PushedFile{1, 0, to_->rows()};
+    }
     if (!wait_for_more()) return fail("cannot send all of " + path_, "it was ended before", {}, ECANCELED);
   }
 }

@@ -37,7 +37,7 @@ Result<Pusher> Pusher::start(const std::string& url, const std::string& database
   std::vector<std::string> words{fade_query(), "push", url, database, "--follow"};
   if (log::level() < log::Level::Info) words.emplace_back("-q");
   if (const char* job = std::getenv("FADE_JOB"); job && *job) words.insert(words.end(), {"--job", job});
-  auto pid = run_beside(words, {});
+  auto pid = run_beside(words, {}, Scheduling::now());
   if (!pid) return tl::unexpected(with_context("cannot send the recording", pid.error()));
   return Pusher(Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid->value(), 0))));
 }

@@ -202,7 +202,7 @@ void Service::push(const SessionRecord& record) const {
   if (options_.push.empty()) return;
   std::vector<std::string> words = options_.push;
   words.insert(words.end(), {record.database_path(), "--follow"});
-  if (auto started = run_beside(words, {}); !started)
+  if (auto started = run_beside(words, {}, Scheduling::now()); !started)
     journal(Severity::Error, "session {} is not sent: {}", record.id, started.error().text());
 }
 

@@ -416,6 +416,7 @@ def test_rows_come_along_with_a_recording_that_goes_on(build, server, tmp_path):
         == view_rows(path, "SELECT count(*) FROM calls")[0][0]
     )
     assert server.ask("SELECT complete, closed FROM recordings WHERE job = 'follow'", "fade") == [["1", "1"]]
+    assert [one.name for one in tmp_path.iterdir() if one.name.startswith("goes-on")] == ["goes-on.db"]
 
 
 def run_with_push(build, folder, url, name, words="alloc launch=9 wait copy free", *options):
