@@ -10,7 +10,7 @@ namespace fade::cli::ctl {
 namespace {
 
 // Of fade-attach's rows those that the daemon takes over: none that names a file, because it cannot read as its client.
-constexpr std::array<std::string_view, 29> kShared{"max-size",
+constexpr std::array<std::string_view, 30> kShared{"max-size",
                                                    "engine",
                                                    "on-full",
                                                    "events",
