@@ -216,15 +216,17 @@ def test_no_program_is_lost_with_fade(build, tmp_path, how):
 
 def test_a_program_is_given_back_in_the_middle(build, tmp_path):
     """fade-attach leaves while threads fetch matrices."""
-    native = alone(build, tmp_path, "products threads 3000")
+    native = alone(build, tmp_path, "products threads 20000")
     folder = tmp_path / "attached"
     folder.mkdir()
-    program = subprocess.Popen(build.command("products threads 3000"), env=environment(build), cwd=folder,
+    program = subprocess.Popen(build.command("products threads 20000"), env=environment(build), cwd=folder,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     attach = build.folder / "cli" / "attach" / "fade-attach"
     for turn in range(3):
         if program.poll() is None:
-            subprocess.run([attach, "-q", *ALL, "--duration", "200ms", "-o", f"{turn}.db", str(program.pid)],
-                           cwd=folder, capture_output=True, timeout=60)  # fmt: skip
+            done = subprocess.run([attach, "-q", "--check-products", "blas,every=1,rate=64G", "--duration", "200ms",
+                                   "-o", f"{turn}.db", str(program.pid)], cwd=folder, capture_output=True, timeout=60)  # fmt: skip
+            assert done.returncode == 0 or program.poll() is not None, done.stderr
     stdout, stderr = program.communicate(timeout=120)
     assert (stdout, stderr, program.returncode) == (native.stdout, b"", 0)
+    assert outcomes(harness.Database(folder / "0.db"))[0][0] == "same"
