@@ -101,8 +101,10 @@ std::vector<Option> rows(Request& r) {
        hidden},
   };
   const auto first_of_recording = std::ranges::find(rows, recording::kCapture, &Option::group);
-  auto shared = recording::rows(
-      r, r.options, {.summary = "print a summary on stderr at the end [on]", .duration = "detach after TIME"});
+  auto shared = recording::rows(r, r.options,
+                                {.summary = "print a summary on stderr at the end [on]",
+                                 .duration = "detach after TIME",
+                                 .check = "--check-products"});
   rows.insert(first_of_recording, std::move_iterator(shared.begin()), std::move_iterator(shared.end()));
   const auto behind_corrections =
       std::ranges::find(rows.rbegin(), rows.rend(), recording::kCorrect, &Option::group).base();

@@ -19,8 +19,8 @@ constexpr const char* kUsage =
     "usage: fade-check-blas replay FOLDER\n"
     "       fade-check-blas --help | --version\n"
     "\n"
-    "Computes a product of matrices again that fade-run --check blas has written to FOLDER, and\n"
-    "prints the elements that differ.\n"
+    "Computes a product again that fade-run --check blas has written to FOLDER.\n"
+    "Prints the elements that differ.\n"
     "\n"
     "Status: 0 no element differs, 1 elements differ, 2 the folder cannot be read.\n";
 

@@ -169,7 +169,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        none,
        {"nan,inf", "nan,inf,checksum", "nan,inf,dtype=f32", "range="}},
       {kCapture,
-       "--check",
+       wording.check,
        "LIST",
        "compute matrix products again on the processor and compare: blas,every=100 (products of a process); "
        "atol=, rtol= (rtol.f16= for one type), most=64M (bytes of a product), rate=256M (a second), dumps=8. "

@@ -32,6 +32,7 @@ struct Request {
 // Where the same option means something else to each program.
 struct Wording {
   std::string_view summary, duration;
+  std::string_view check = "--check";  // the name of the option that checks products
 };
 
 // They point into both arguments.

@@ -49,7 +49,7 @@ constexpr std::array kRows{
     Row{"window", "--window", Takes::Word},
     Row{"triggers", "--trigger", Takes::Words},
     Row{"numbers", "--watch-numbers", Takes::Word},
-    Row{"check", "--check", Takes::Word},
+    Row{"check", "--check-products", Takes::Word},
     Row{"keep_ns", "--keep", Takes::Nanoseconds},
     Row{"stacks", "--stacks", Takes::Words},
     Row{"stack_depth", "--stack-depth", Takes::Natural},

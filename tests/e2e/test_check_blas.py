@@ -148,7 +148,9 @@ def test_what_is_not_checked_has_a_reason(build, tmp_path):
 
 def test_threads_are_checked_at_the_same_time(build, tmp_path):
     _, database = both(build, tmp_path, "products threads 25")
-    assert outcomes(database) == [("same", 100)] and reasons(database) == {}
+    left = reasons(database)  # how many wait for the other process depends on the machine
+    assert set(left) <= {"earlier products are still being computed"}
+    assert outcomes(database) == [("same", 100 - sum(left.values()))]
 
 
 def test_every_nth_and_the_limits(build, tmp_path):
@@ -202,7 +204,9 @@ def test_no_program_is_lost_with_fade(build, tmp_path, how):
         folder.mkdir()
         process = subprocess.Popen(command, env=environment(build), cwd=folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
-        time.sleep(0.15 + chance.random() * 0.35)
+        while not list(folder.glob("counts.*")) and process.poll() is None:
+            time.sleep(0.002)  # until the program has begun
+        time.sleep(chance.random() * 0.4)
         process.send_signal(signal.SIGKILL)
         stdout, stderr = process.communicate(timeout=120)  # the pipe closes when the program has ended, too
         assert (stdout, stderr) == (native.stdout, b""), f"kill {kill}"
@@ -212,15 +216,17 @@ def test_no_program_is_lost_with_fade(build, tmp_path, how):
 
 def test_a_program_is_given_back_in_the_middle(build, tmp_path):
     """fade-attach leaves while threads fetch matrices."""
-    native = alone(build, tmp_path, "products threads 3000")
+    native = alone(build, tmp_path, "products threads 20000")
     folder = tmp_path / "attached"
     folder.mkdir()
-    program = subprocess.Popen(build.command("products threads 3000"), env=environment(build), cwd=folder,
+    program = subprocess.Popen(build.command("products threads 20000"), env=environment(build), cwd=folder,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     attach = build.folder / "cli" / "attach" / "fade-attach"
     for turn in range(3):
         if program.poll() is None:
-            subprocess.run([attach, "-q", *ALL, "--duration", "200ms", "-o", f"{turn}.db", str(program.pid)],
-                           cwd=folder, capture_output=True, timeout=60)  # fmt: skip
+            done = subprocess.run([attach, "-q", "--check-products", "blas,every=1,rate=64G", "--duration", "200ms",
+                                   "-o", f"{turn}.db", str(program.pid)], cwd=folder, capture_output=True, timeout=60)  # fmt: skip
+            assert done.returncode == 0 or program.poll() is not None, done.stderr
     stdout, stderr = program.communicate(timeout=120)
     assert (stdout, stderr, program.returncode) == (native.stdout, b"", 0)
+    assert outcomes(harness.Database(folder / "0.db"))[0][0] == "same"

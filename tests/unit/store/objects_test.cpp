@@ -272,7 +272,7 @@ using Products = Recording;
 
 TEST_F(Products, ChecksAreRowsAndProductsLeftOutAreCounted) {
   open();
-  tracee->call("rocblas_sgemm", {0});
+  tracee->call("hipMemcpy", {0});
   ProductChecked same{.call = 1, .function = 1, .thread = 1, .at = 10, .held_ns = 5, .type = "f32", .ops = "NT"};
   same.elements = 6;
   tracee->notice(same);
