@@ -46,8 +46,8 @@ class Session {  // the fields are the classes that stops are given to; this one
   // system calls take. Fails with ESRCH (gone), ENOTSUP (cannot be watched; nothing was changed), EAGAIN or ECANCELED.
   // After a failure, too, let_go() detaches the seized threads.
   Result<void> watch(Pid pid) { return seizing_.watch(pid); }
-  // After watch(), if the options want it: copies of device properties in the memory of all processes. Stops are handled
-  // and the housekeeping is done meanwhile. leave_when() ends it.
+  // After watch(), if the options want it: copies of device properties in the memory of all processes. Stops are
+  // handled and the housekeeping is done meanwhile. leave_when() ends it.
   void find_cached();
   // The next stop of any tracee, for handle(); blocks as Tracer::next() does. Not while another stop waits to be
   // handled.

@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "base/demangle.hpp"
 #include "base/glob.hpp"
 #include "base/secrets.hpp"
 #include "probes/vocabulary.hpp"
-#include "base/demangle.hpp"
 #include "store/wait_book.hpp"
 
 namespace fade::store {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/demangle.hpp"
 #include "base/glob.hpp"
 #include "base/log.hpp"
 #include "elf/elf_file.hpp"
-#include "base/demangle.hpp"
 #include "symbols/file_names.hpp"
 
 namespace fade::store {

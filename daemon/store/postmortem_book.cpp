@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "store/call_view.hpp"
 #include "base/demangle.hpp"
+#include "store/call_view.hpp"
 
 namespace fade::store {
 namespace {

@@ -13,8 +13,8 @@
 #include <string>
 
 #include "base/clock.hpp"
-#include "elf/elf_file.hpp"
 #include "base/demangle.hpp"
+#include "elf/elf_file.hpp"
 #include "symbols/file_names.hpp"
 
 namespace {
