@@ -5,7 +5,7 @@
 -- sort: node
 -- leave: drm_busy_percent drm_host_bytes drm_bytes memory_mhz memory_busy_percent host_memory_bytes asleep_percent hip_peak_bytes name pci mhz celsius_most watts_most
 -- none: no sensor of an AMD GPU was read: the driver shows no GPU in sysfs, or --no-sensors was given
--- question: devices
+-- question: work
 -- topic: file
 -- column: node                 id        of the driver's topology (KFD)
 -- column: name                 text      of the chip, by the driver

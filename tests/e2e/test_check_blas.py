@@ -4,6 +4,7 @@ import json
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -214,6 +215,14 @@ def test_no_program_is_lost_with_fade(build, tmp_path, how):
             (folder / "run.db").unlink()
 
 
+def has_checks(path):
+    """Of a recording that goes on."""
+    try:
+        return bool(harness.Database(path).rows("SELECT 1 FROM blas_checks LIMIT 1"))
+    except sqlite3.Error:
+        return False  # its views are not there yet
+
+
 def test_a_program_is_given_back_in_the_middle(build, tmp_path):
     """fade-attach leaves while threads fetch matrices."""
     native = alone(build, tmp_path, "products threads 20000")
@@ -224,10 +233,14 @@ def test_a_program_is_given_back_in_the_middle(build, tmp_path):
     attach = build.folder / "cli" / "attach" / "fade-attach"
     for turn in range(3):
         if program.poll() is None:
-            done = subprocess.run([attach, "-q", "--check-products", "blas,every=1,rate=64G", "--duration", "200ms",
-                                   "-o", f"{turn}.db", str(program.pid)],
-                                  cwd=folder, capture_output=True, timeout=60)  # fmt: skip
-            assert done.returncode == 0 or program.poll() is not None, done.stderr
+            fade = subprocess.Popen([attach, "-q", "--check-products", "blas,every=1,rate=64G", "-o", f"{turn}.db",
+                                     str(program.pid)],
+                                    cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+            while fade.poll() is None and not has_checks(folder / f"{turn}.db"):
+                time.sleep(0.05)
+            fade.send_signal(signal.SIGINT)
+            _, said = fade.communicate(timeout=60)
+            assert fade.returncode == 0 or program.poll() is not None, said
     stdout, stderr = program.communicate(timeout=120)
     assert (stdout, stderr, program.returncode) == (native.stdout, b"", 0)
     assert outcomes(harness.Database(folder / "0.db"))[0][0] == "same"
