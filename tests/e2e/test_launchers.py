@@ -207,7 +207,8 @@ def types(tmp_path_factory):
     if shutil.which("npm") is None:
         pytest.skip("npm is not installed")
     (folder / "package.json").write_text("{}")
-    command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", *PACKAGES]
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefer-offline", "--fetch-retries=0"]
+    command = ["timeout", "200", "npm", "install", *options, *PACKAGES]
     done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         pytest.skip(f"npm cannot fetch {PACKAGES}: {done.stderr.strip().splitlines()[-1:]}")
