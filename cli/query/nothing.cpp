@@ -96,6 +96,11 @@ std::string_view word_behind(std::string_view options, std::string_view word) {
   return options.substr(0, options.find(' '));
 }
 
+// Of `record` in a report's head: options of fade-run, or another program with its options.
+std::string_view options_of(std::string_view record) {
+  return record.starts_with("fade-") ? record.substr(record.find(' ') + 1) : record;
+}
+
 // The first word, an option; two words if it is -e with its list of groups.
 std::string_view option_of(std::string_view how) {
   const std::size_t first = how.find(' ');
@@ -172,9 +177,10 @@ std::string Nothing::reason() const {
   if (std::string text = filtered(); !text.empty()) return text;
   if (std::string text = unwatched(); !text.empty()) return text;
   if (report_.none.empty() || report_.record.empty()) return report_.none;
-  if (was_recorded_with(report_.record))
-    return fmt::format("{}, although it was recorded with {}", report_.none, option_of(report_.record));
-  return fmt::format("{}; record with fade-run {}", report_.none, report_.record);
+  const std::string_view how = options_of(report_.record);
+  if (was_recorded_with(std::string(how)))
+    return fmt::format("{}, although it was recorded with {}", report_.none, option_of(how));
+  return fmt::format("{}; record with {}{}", report_.none, how == report_.record ? "fade-run " : "", report_.record);
 }
 
 }  // namespace fade::query

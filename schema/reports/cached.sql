@@ -5,7 +5,7 @@
 -- none: no copy of device properties was found, or none was looked for
 -- question: devices
 -- topic: processes
--- record: --find-cached
+-- record: fade-attach --find-cached PID
 -- column: pid      id    process
 -- column: device   id    as the process numbers it; empty: not known
 -- column: name     text  of the device, in the copy

@@ -234,3 +234,9 @@ def test_killed_while_it_puts_them_back(start, attach, wait):
     assert target.ask("show") in ("show" + BOTH, "show" + CHANGED)
     assert attach(target).has_come().leave().value("SELECT count(*) FROM sessions") == 1
     ends(target)
+
+
+def test_a_recording_without_a_search_names_the_command(build, tmp_path):
+    subprocess.run([build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "/bin/true"], check=True, timeout=60)
+    asked = subprocess.run([build.fade_query, tmp_path / "run.db", "cached"], capture_output=True, text=True, timeout=60)
+    assert "record with fade-attach --find-cached PID" in " ".join(asked.stderr.split())
