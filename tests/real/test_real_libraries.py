@@ -92,6 +92,16 @@ def test_products_are_those_of_rocblas_bench(watched, tmp_path):
     assert told == logged_products(log.read_text().splitlines()) and sum(told.values()) >= 5
 
 
+def test_products_that_no_kernel_computed_differ(watched):
+    _, report = watched("program ones", "-e", "all,blas", "--check", "blas,every=1")
+    rows = report("blas-checks")
+    assert {(r["outcome"], r["name"], r["m"], r["n"], r["k"]) for r in rows} == {
+        ("differs", "rocblas_sgemm", 64, 48, 32)
+    }
+    assert sum(r["checks"] for r in rows) == 3 and sum(r["differing"] for r in rows) == 3 * 64 * 48
+    assert all(r["shown"].startswith("[0,0] 1 instead of 32;") for r in rows)
+
+
 def test_products_are_those_of_hipblaslt_log(watched, tmp_path):
     log = tmp_path / "bench"
     program = "hipblaslt-bench -m 128 -n 64 -k 32 --transA T --precision f16_r --batch_count 5 -i 3 -j 2"

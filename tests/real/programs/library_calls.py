@@ -1,6 +1,6 @@
 """Calls of libraries above HIP, by ctypes.
 
-    library_calls.py blas|fallback|fft|dnn|comm
+    library_calls.py blas|ones|fallback|fft|dnn|comm
 
 Each library writes its own log.
 """
@@ -47,6 +47,19 @@ def blas():
     must(rocblas.rocblas_gemm_ex(handle, T, N, 64, 48, 256, one, *ex))
     must(hipblas.hipblasSgemm(other, N, N, 96, 80, 72, one, a, 96, b, 72, one, c, 96))
     assert rocblas.rocblas_sgemm(handle, N, N, -1, 1, 1, one, a, 1, b, 1, one, c, 1) != 0
+
+
+def ones():
+    """A product of matrices of ones. The simulated card computes nothing, so the result stays as it was."""
+    rocblas, count = ctypes.CDLL("librocblas.so.5"), 64 * 64
+    numbers = (ctypes.c_float * count)(*[1] * count)
+    a, b, c = (made(hip.hipHostMalloc, Long(4 * count), 0) for _ in range(3))  # copies to the card move nothing
+    for at in (a, b, c):
+        ctypes.memmove(at, numbers, 4 * count)
+    zero = ctypes.byref(ctypes.c_float(0))
+    handle = made(rocblas.rocblas_create_handle)
+    for _ in range(3):
+        must(rocblas.rocblas_sgemm(handle, N, N, 64, 48, 32, ctypes.byref(ONE), a, 64, b, 32, zero, c, 64))
 
 
 def fallback():
