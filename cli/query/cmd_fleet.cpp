@@ -26,13 +26,17 @@ Result<const Report*> wanted_report(const std::vector<std::string>& words) {
   if (const Report* report = find_fleet_report(name)) return report;
   std::vector<std::string> known;
   std::string all;
-  for (const Report& report : fleet_reports()) known.push_back(report.name), all += " " + report.name;
+  for (const Report& report : fleet_reports()) {
+    known.push_back(report.name);
+    all += " " + report.name;
+  }
   return usage(
       fmt::format("there is no report '{}' over a server{}", table::printable(name), did_you_mean(name, known)),
       "there are" + all, "fade-query merge FILES -o all.db      for all other reports");
 }
 
-// ClickHouse 18.16 takes conditions into views only if told to, which a user who may only read cannot do.
+// ClickHouse 18.16 applies conditions inside of views only with a setting. A user with the right to read alone may not
+// change settings.
 std::string view_settings(push::Server& server) {
   const auto needed = server.select(fleet_statement("view_setting"));
   return needed && !needed->empty() && needed->front() == "1" ? "\nSETTINGS enable_optimize_predicate_expression = 1"

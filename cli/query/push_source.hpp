@@ -14,7 +14,7 @@
 
 namespace fade::query {
 
-// What all rows of a session have in common.
+// Values that all rows of a session share.
 struct PushedSession {
   std::int64_t session = 0;
   std::int64_t recording = 0;  // the key of its rows on the server

@@ -17,7 +17,7 @@ namespace {
 
 using probes::TypeClass;
 
-// What a value is compared as. Names: the only texts that it may be; empty: any.
+// The kind of a value in comparisons. Names: the only texts that the value may be; empty: any text.
 struct Kind {
   bool has_number = false, has_text = false;
   bool is_number_as_text = false;  // its text is a number

@@ -23,7 +23,7 @@ struct Part {
   std::size_t column = 0;              // of the name, from 1
 };
 
-// Where a part is wrong: --check:COLUMN.
+// The place of a wrong part in messages: --check:COLUMN.
 tl::unexpected<Error> wrong(std::size_t column, std::string what) {
   return fail(fmt::format("--check:{}: {}", column, what), {}, "--check blas,every=100,rtol.f16=1e-2,most=64M", EINVAL);
 }

@@ -24,7 +24,7 @@ struct Part {
   std::size_t column = 0;  // of the name, from 1
 };
 
-// Where a part is wrong: --watch-numbers:COLUMN.
+// The place of a wrong part in messages: --watch-numbers:COLUMN.
 tl::unexpected<Error> wrong(std::size_t column, std::string what, std::string fix = {}) {
   return fail(fmt::format("--watch-numbers:{}: {}", column, what), {},
               fix.empty() ? "--watch-numbers nan,inf,checksum,range=-1e4..1e4,sample=10,dtype=f32" : std::move(fix),

@@ -44,7 +44,8 @@ class Errand {
  public:
   static constexpr std::size_t kMostSteps = 180;
 
-  // Maps the memory, with room for `bytes` of data. The stopped thread makes the system calls. Fails if there is none.
+  // Maps memory in the program, with room for `bytes` of data. The stopped thread makes the system calls for that.
+  // Returns an Error if the program can map no memory.
   static Result<Errand> prepare(const RemoteCall& call, std::uint64_t bytes);
 
   RemoteAddr data() const { return base_ + kCode + kPlan; }
@@ -55,7 +56,7 @@ class Errand {
   // False: it is unchanged.
   bool send(const ProcessMemory& memory, Tid stopped, const Registers& state, std::span<const ErrandStep> steps,
             RemoteAddr at_end, std::uint64_t patience = 0) const;
-  // What has come of it so far. nullopt: its memory cannot be read.
+  // The state of the errand now. nullopt: the program's memory cannot be read.
   struct Outcome {
     ErrandPlan plan;
     std::uint32_t result = 0;  // of the step that failed

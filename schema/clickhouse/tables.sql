@@ -18,7 +18,7 @@
 CREATE TABLE IF NOT EXISTS fade_schema (version Int64, cluster String, made DateTime)
 ENGINE = MergeTree ORDER BY (version, made);
 
--- Complete snapshots. `rows` are those of the table. `rows` are those of the table.
+-- Complete snapshots. `rows` are those of the table.
 CREATE TABLE IF NOT EXISTS snapshots (
   day Date, job String, recording UInt64, name String, snapshot Int64, rows Int64, pushed_ns Int64)
 ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (name, recording, snapshot);
@@ -96,7 +96,8 @@ ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (job, recording, snapshot
 CREATE TABLE IF NOT EXISTS rank_steps_all (
   day Date, job String, host String, recording UInt64, rank Nullable(Int64), snapshot Int64, idx Int64, name String,
   pid Int64, tid Int64, start Int64, duration Nullable(Int64), waited_ns Nullable(Int64), outside_ns Nullable(Int64),
-  gpu_ns Nullable(Int64), categories String, device Nullable(Int64), mhz Nullable(Float64), watts Nullable(Float64), celsius Nullable(Float64))
+  gpu_ns Nullable(Int64), categories String, device Nullable(Int64), mhz Nullable(Float64),
+  watts Nullable(Float64), celsius Nullable(Float64))
 ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (job, recording, snapshot, idx, pid);
 
 -- Calls added up by function, thread and calling function.

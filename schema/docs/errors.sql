@@ -48,7 +48,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('failures', 'advice', 'text', '', 'what to do about it, where known'),
 ('failures', 'stack', 'integer', '', 'from where it was called: stack_frames.stack; NULL where no stack was taken'),
 ('failures', 'injected', 'integer', '', 'whether a rule of --inject has failed these calls: 0 or 1'),
-('failures', 'replaced', 'integer', '', 'whether they failed with an argument that a rule of --replace had changed: 0 or 1'),
+('failures', 'replaced', 'integer', '',
+ 'whether they failed with an argument that a rule of --replace had changed: 0 or 1'),
 ('result_rules', '', '', '',
  'What results mean: the list that errors, check, verdict and first-error share. Of several rows that fit the longest '
  || 'pattern counts. Results that .probes files mark @ok are no errors in the first place'),

@@ -1,6 +1,7 @@
 -- Products of matrices that were computed again (--check blas).
 INSERT INTO doc_ (view, "column", type, unit, text) VALUES
-('blas_checks', '', '', '', 'Products of matrices through rocBLAS, hipBLAS and hipBLASLt that --check blas computed again'),
+('blas_checks', '', '', '',
+ 'Products of matrices through rocBLAS, hipBLAS and hipBLASLt that --check blas computed again'),
 ('blas_checks', 'id', 'integer', '', 'row id, in order of the answers'),
 ('blas_checks', 'session', 'integer', '', 'sessions.id'),
 ('blas_checks', 'pid', 'integer', '', 'process'),
@@ -24,7 +25,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('blas_checks', 'first_got', 'real', '', 'its value (the real part); NULL: not a number'),
 ('blas_checks', 'first_wanted', 'real', '', 'the value that was computed again'),
 ('blas_checks', 'worst', 'real', '', 'the greatest difference; NULL: one is not a number'),
-('blas_checks', 'allowed', 'real', '', 'what was allowed at that element: atol + rtol x the sum of the magnitudes that were added'),
+('blas_checks', 'allowed', 'real', '',
+ 'what was allowed at that element: atol + rtol x the sum of the magnitudes that were added'),
 ('blas_checks', 'shown', 'text', '', 'the first elements that differ, [row,column]'),
 ('blas_checks', 'problem', 'text', '', 'why nothing was compared; NULL: it was'),
 ('blas_checks', 'folder', 'text', '', 'folder with the matrices as .npy files; NULL: none was written'),

@@ -1,4 +1,4 @@
--- Matrix products whose result was not what the processor computed (--check blas): the first one of a function and line.
+-- Matrix products whose result was not what the processor computed (--check blas): the first of a function and line.
 SELECT c.session, c.pid, NULL, 'blas-differs', 'error',
        c.name || coalesce(' at ' || (SELECT u.user_line FROM user_lines u WHERE u.stack = c.stack), ''),
        printf('%d of %d elements of a product of %s (%d x %d x %d) differ from what the processor computed: %s. '

@@ -31,6 +31,7 @@ SELECT n.step, s.name AS step_name, n.direction, n.copies, n.scanned_bytes, f.ch
   (SELECT max(r.rank) FROM process_ranks r WHERE r.session = n.session AND r.pid = n.pid) AS rank
 FROM number_steps n
 LEFT JOIN steps s ON s.id = n.step_id
-LEFT JOIN found f ON f.process_id = n.process_id AND f.tid = n.tid AND f.step_id IS n.step_id AND f.direction = n.direction
+LEFT JOIN found f ON f.process_id = n.process_id AND f.tid = n.tid AND f.step_id IS n.step_id
+  AND f.direction = n.direction
 WHERE true /*? AND n.session = :session */ /*? AND n.pid = :pid */
     /*? AND (n.session, n.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */

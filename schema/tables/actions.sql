@@ -6,4 +6,5 @@ CREATE TABLE action_ (
 -- Each time that a rule did something, or tried to (failed). detail: what came of it.
 CREATE TABLE action_done_ (
   id INTEGER PRIMARY KEY, session INTEGER NOT NULL, rule INTEGER NOT NULL, ts INTEGER NOT NULL, action TEXT NOT NULL,
-  detail TEXT, call INTEGER, thread INTEGER, caller INTEGER, stack INTEGER, step INTEGER, failed INTEGER NOT NULL) STRICT;
+  detail TEXT, call INTEGER, thread INTEGER, caller INTEGER, stack INTEGER, step INTEGER,
+  failed INTEGER NOT NULL) STRICT;

@@ -1,7 +1,8 @@
 -- The user's actions (--actions).
 
 CREATE VIEW action_rules AS
-SELECT a.session, a.rule, a.spec, a.origin, coalesce(d.n - d.failed, 0) AS done, d.first, d.last, coalesce(d.failed, 0) AS failed
+SELECT a.session, a.rule, a.spec, a.origin, coalesce(d.n - d.failed, 0) AS done, d.first, d.last,
+       coalesce(d.failed, 0) AS failed
 FROM action_ a
 LEFT JOIN (
   SELECT session, rule, count(*) AS n, sum(failed) AS failed, min(ts) AS first, max(ts) AS last

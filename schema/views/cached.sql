@@ -1,15 +1,18 @@
 -- Copies of device properties in programs' memory, which --set at fade-attach does not reach.
 
 CREATE VIEW cached_searches AS
-SELECT s.id, p.session, p.pid, s.ts AS at, s.ns, s.bytes, s."left" AS bytes_left, s.copies, s.held_ns, s."limit" AS ended_by
+SELECT s.id, p.session, p.pid, s.ts AS at, s.ns, s.bytes, s."left" AS bytes_left, s.copies, s.held_ns,
+       s."limit" AS ended_by
 FROM cached_search_ s
 JOIN process_ p ON p.id = s.process;
 
 CREATE VIEW cached_copies AS
-SELECT c.id, p.session, p.pid, c.ts AS at, printf('0x%x', c.addr) AS address, c.layout, coalesce(c.device, o.device) AS device,
+SELECT c.id, p.session, p.pid, c.ts AS at, printf('0x%x', c.addr) AS address, c.layout,
+       coalesce(c.device, o.device) AS device,
        c.name, c.arch, c.pci, coalesce(c.library, o.library) AS library, coalesce(c.mapping, o.mapping) AS mapping,
        coalesce(c.known_by, 'parent') AS known_by,
-       (SELECT count(*) FROM cached_field_ f WHERE f.copy = coalesce(c.parent, c.id)) AS differing, c.changed, c.put_back,
+       (SELECT count(*) FROM cached_field_ f WHERE f.copy = coalesce(c.parent, c.id)) AS differing,
+       c.changed, c.put_back,
        c.problem, c.parent AS parent_id
 FROM cached_copy_ c
 JOIN process_ p ON p.id = c.process

@@ -22,7 +22,8 @@ SELECT e.id, p.session, e.ts AS start, p.id AS process_id, p.pid, t.id AS thread
        s.library AS caller_library, coalesce(r.class, 'other') AS class, coalesce(r.class = 'normal', 0) AS normal,
        CASE
          WHEN i.error IS NULL THEN r.meaning
-         WHEN i.replaced THEN 'fade had replaced an argument of this call (--replace)' || coalesce('; ' || r.meaning, '')
+         WHEN i.replaced
+           THEN 'fade had replaced an argument of this call (--replace)' || coalesce('; ' || r.meaning, '')
          ELSE 'fade failed it on request (--inject)' END AS meaning,
        iif(i.error IS NULL, r.advice, 'This is no fault of the GPU: fade-query injections shows the rule.') AS advice,
        k.stack, coalesce(NOT i.replaced, 0) AS injected, coalesce(i.replaced, 0) AS replaced

@@ -173,7 +173,8 @@ WITH nested AS MATERIALIZED (  -- products inside others
   CROSS JOIN call_ o ON o.id = n.outer_id
   WHERE o.fn IN (SELECT function_id FROM matrix_functions)),
 followed AS (
-  SELECT p.*, lead(p.call_id) OVER one AS next_id, lead(p.name) OVER one AS next_name, lead(p.failed) OVER one AS next_failed,
+  SELECT p.*, lead(p.call_id) OVER one AS next_id, lead(p.name) OVER one AS next_name,
+         lead(p.failed) OVER one AS next_failed,
          lead(p.m) OVER one AS next_m, lead(p.n) OVER one AS next_n, lead(p.k) OVER one AS next_k,
          lead(p.batch) OVER one AS next_batch
   FROM matrix_calls p

@@ -91,7 +91,8 @@ class Life:
         """By a fade-run, which is killed; that may be before it has executed its program."""
         plan = make_plan(self.random, self.row)
         self.folder.mkdir(parents=True, exist_ok=True)
-        prefix = [self.build.fade_run, "-qq", *self.row.options, *self.row.acting(self.folder), "-o", self.folder / "run.db", "--"]
+        options = [*self.row.options, *self.row.acting(self.folder)]
+        prefix = [self.build.fade_run, "-qq", *options, "-o", self.folder / "run.db", "--"]
         self.tell(f"fade-run: {plan}")
         self.target = Target(self.build, self.row, self.folder, prefix)
         began, ready = time.monotonic(), False

@@ -11,7 +11,8 @@ ACTS = {
     "actions": ["--actions", "{folder}/rules"],
     "numbers": ["--watch-numbers", "nan,inf,range,checksum"],
 }
-ACTED = {**dict.fromkeys(("skip", "delay", "replace"), "SELECT count(*) FROM injection_hits"), "actions": "SELECT count(*) FROM actions",
+ACTED = {**dict.fromkeys(("skip", "delay", "replace"), "SELECT count(*) FROM injection_hits"),
+         "actions": "SELECT count(*) FROM actions",
          "numbers": "SELECT count(*) FROM numbers"}
 RULES = """on hipMemset limit 100000 do stack
 on hipMemcpy if kind == 'hipMemcpyDeviceToHost' limit 40 do dump dst sizeBytes
@@ -82,8 +83,10 @@ ROWS = [
     Row("v6", "sfx", 4, launched=True, taps=True, budget=True), Row("v5", "scg", 4, taps=True, budget=True),
     Row("hard", "sfx", 4, taps=True, budget=True), Row("v6", "sfxl", 64, taps=True, budget=True),
     # with rules that act on calls
-    Row("v6", "sfx", 4, acts="skip"), Row("v5", "sfxpbBlcg", 4, acts="skip"), Row("hard", "sfx", 4, launched=True, acts="skip"),
-    Row("v6", "sfx", 4, acts="delay"), Row("v5", "spcg", 4, acts="delay"), Row("v6", "sfx", 4, launched=True, taps=True, acts="delay"),
+    Row("v6", "sfx", 4, acts="skip"), Row("v5", "sfxpbBlcg", 4, acts="skip"),
+    Row("hard", "sfx", 4, launched=True, acts="skip"),
+    Row("v6", "sfx", 4, acts="delay"), Row("v5", "spcg", 4, acts="delay"),
+    Row("v6", "sfx", 4, launched=True, taps=True, acts="delay"),
     Row("v6", "sfx", 4, acts="replace"), Row("v5", "sfxpbBlcg", 4, launched=True, acts="replace"),
     Row("v6", "sfx", 4, acts="actions"), Row("v5", "scg", 4, launched=True, acts="actions"),
     Row("v6", "sfx", 4, acts="numbers"), Row("v5", "spcg", 4, launched=True, acts="numbers"),

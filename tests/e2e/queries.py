@@ -8,7 +8,8 @@ import pytest
 import harness
 
 REPORTS = """
-    actions allocators allocs blas-checks cached calls categories collectives convolutions copies copy-sizes cuda devices drops errors
+    actions allocators allocs blas-checks cached calls categories collectives convolutions copies copy-sizes cuda
+    devices drops errors
     fallbacks fft findings first-error flame flow gaps gemm gpu gpu-busy gpu-copies gpu-coverage gpu-delays gpu-idle
     gpu-memory gpu-steps gpu-work idle imports injections kernels launches leaks libraries library-apis
     library-calls lifecycle loads memory memory-free memory-libraries modules numbers numbers-steps oom operators

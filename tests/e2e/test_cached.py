@@ -238,5 +238,7 @@ def test_killed_while_it_puts_them_back(start, attach, wait):
 
 def test_a_recording_without_a_search_names_the_command(build, tmp_path):
     subprocess.run([build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "/bin/true"], check=True, timeout=60)
-    asked = subprocess.run([build.fade_query, tmp_path / "run.db", "cached"], capture_output=True, text=True, timeout=60)
+    asked = subprocess.run(
+        [build.fade_query, tmp_path / "run.db", "cached"], capture_output=True, text=True, timeout=60
+    )
     assert "record with fade-attach --find-cached PID" in " ".join(asked.stderr.split())

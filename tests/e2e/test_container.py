@@ -465,7 +465,8 @@ def test_the_daemonset_records_the_programs_of_pods(serve, app, image, tmp_path,
     command = container_command(image, container["command"], pid_of="host", capabilities=WITH_PTRACE, volumes=volumes)
     log = tmp_path / "log"
     with open(log, "w") as to:
-        agent = subprocess.Popen([str(word) for word in command], env=environment(), stdin=subprocess.DEVNULL, stderr=to)
+        words = [str(word) for word in command]
+        agent = subprocess.Popen(words, env=environment(), stdin=subprocess.DEVNULL, stderr=to)
     try:
         until(lambda: "listening" in log.read_text() or agent.poll() is not None)
         assert agent.poll() is None, log.read_text()

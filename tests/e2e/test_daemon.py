@@ -161,7 +161,8 @@ def test_watch_attaches_once_to_what_matches(daemon):
     program, rule = own_program(daemon)
     before = daemon.target(program)
     rule = daemon.json("watch", "add", "--exe", rule, "--detail", "stats")
-    assert daemon.json("watch", "add", "--exe", rule["exe"], "--detail", "stats") == rule  # as a script does at each start
+    # as a script does at each start
+    assert daemon.json("watch", "add", "--exe", rule["exe"], "--detail", "stats") == rule
     assert [one["id"] for one in daemon.json("watch", "list")] == [rule["id"]]
     unwatched = daemon.target("cpu 1000000")
     first = wait_until(lambda: (s := daemon.sessions()) and s.get(1), "the first session")

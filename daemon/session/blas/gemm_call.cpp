@@ -92,7 +92,7 @@ class GemmArguments {
   const OpenCall& call_;
 };
 
-// Of hipBLAS and rocBLAS alike.
+// hipBLAS and rocBLAS use the same numbers.
 std::optional<Op> op_of(std::uint64_t number) {
   constexpr std::uint64_t kFirst = 111;
   return number - kFirst <= 2 ? std::optional(static_cast<Op>(number - kFirst)) : std::nullopt;

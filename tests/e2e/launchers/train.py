@@ -1,6 +1,7 @@
 """One rank of a job: four steps of a copy and a reduction, which the last rank enters last. FAILING_RANK ends early.
 
-The stand-in libraries have no network, so ranks meet in files: each appends a byte, and waits for those of the others."""
+The stand-in libraries have no network, so ranks meet in files: each appends a byte, and waits for the
+bytes of the others."""
 import ctypes
 import os
 import sys
