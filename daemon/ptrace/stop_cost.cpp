@@ -106,12 +106,19 @@ class CallingChild {
   CallingChild& operator=(CallingChild&&) = delete;
   ~CallingChild() {
     if (pid_ == 0) return;
+    come_here();
     ::kill(pid_.value(), SIGKILL);
     while (::waitpid(pid_.value(), nullptr, __WALL) < 0 && errno == EINTR) {}
   }
   Tid tid() const { return leader_of(pid_); }
 
  private:
+  // Its last instructions need a CPU, too. This thread's is free while this thread waits.
+  void come_here() const {
+    ThreadCpus theirs(tid());
+    if (const int cpu = ::sched_getcpu(); cpu >= 0) theirs.only(cpu);
+  }
+
   Pid pid_;
 };
 
@@ -151,10 +158,10 @@ class RunTime {
 
 class Calls {
  public:
-  Calls(const Tracer& tracer, Tid tid) : tracer_(tracer), child_(tid) {}
+  Calls(const Tracer& tracer, Tid tid, std::chrono::nanoseconds wait) : tracer_(tracer), child_(tid), wait_(wait) {}
 
   // One call of the child, with the requests of a session, in their order. Returns false if the child stopped for
-  // another reason.
+  // another reason, or did not stop in time.
   bool one(EntryForm form) {
     Samples& samples = forms_[static_cast<std::size_t>(form)];
     if (!stop(form == EntryForm::Int3)) return false;
@@ -164,6 +171,7 @@ class Calls {
     samples.stop.push_back(last_.took);
     return true;
   }
+  bool late() const { return late_; }
   void forget() { forms_ = {}; }
   StopCosts costs(EntryForm form) {
     Samples& samples = forms_[static_cast<std::size_t>(form)];
@@ -183,7 +191,12 @@ class Calls {
   bool stop(bool sends_on) {
     // A session asks its known threads before it waits for any thread (Turns).
     Stop stop = tracer_.next_if_stopped(child_.tid());
-    if (stop.kind == Stop::Kind::None) stop = tracer_.next_of(child_.tid());
+    if (stop.kind == Stop::Kind::None) {
+      const auto next = tracer_.next_of(child_.tid(), wait_);
+      late_ = !next;
+      if (late_) return false;
+      stop = *next;
+    }
     const std::int64_t now = boottime_ns();
     if (stop.kind != Stop::Kind::Signal || stop.signal != SIGTRAP) return false;
     last_ = {.reported = now, .took = now - last_.let_go};
@@ -196,6 +209,8 @@ class Calls {
 
   const Tracer& tracer_;
   const Tracee child_;
+  const std::chrono::nanoseconds wait_;
+  bool late_ = false;
   Seen last_;
   std::array<Samples, 2> forms_;
 };
@@ -204,23 +219,31 @@ class Calls {
 
 Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits) {  // with a child: DECISIONS 97
   const std::int64_t since = boottime_ns();
+  const auto within = [&](std::chrono::nanoseconds limit) { return boottime_ns() - since < limit.count(); };
   const auto child = CallingChild::start();
   if (!child) return tl::unexpected(child.error());
   OneCpu together(child->tid());
-  Calls calls(tracer, child->tid());
+  Calls calls(tracer, child->tid(), limits.wait);
   const auto both = [&] { return calls.one(EntryForm::Jump) && calls.one(EntryForm::Int3); };
-  for (std::uint32_t i = 0; i < kWarmUp; ++i)
-    if (!both()) return fail("a child of fade cannot be traced");
+  for (std::uint32_t i = 0; i < kWarmUp && (i == 0 || within(limits.most)); ++i)
+    if (!both())
+      return fail(calls.late() ? "no CPU was free for the child that measures" : "a child of fade cannot be traced");
   calls.forget();
   const RunTime run(child->tid());
-  for (std::uint32_t made = 0; made < limits.calls && (made < kFewest || boottime_ns() - since < limits.time.count());
-       ++made)
-    if (!both()) return fail("a signal came to the child that measures");
+  const auto enough = [&](std::uint32_t made) {
+    return made >= limits.calls || (made >= kFewest && !within(limits.time)) || (made > 0 && !within(limits.most));
+  };
+  for (std::uint32_t made = 0; !enough(made); ++made) {
+    if (both()) continue;
+    if (!calls.late()) return fail("a signal came to the child that measures");
+    if (made == 0) return fail("no CPU was free for the child that measures");
+    break;
+  }
   CallCosts costs{calls.costs(EntryForm::Jump), calls.costs(EntryForm::Int3), {}};
   costs.jump.run_ns = costs.int3.run_ns = run.each(2 * (costs.jump.calls + costs.int3.calls));
-  if (!together.separate()) return costs;
+  if (calls.late() || !within(limits.most) || !together.separate()) return costs;
   calls.forget();
-  for (std::uint32_t made = 0; made < limits.calls_apart; ++made)
+  for (std::uint32_t made = 0; made < limits.calls_apart && within(limits.most); ++made)
     if (!calls.one(EntryForm::Jump)) return costs;
   costs.apart = calls.costs(EntryForm::Jump);
   return costs;

@@ -29,16 +29,20 @@ struct StopCostLimits {
   std::uint32_t calls = 200;                  // of each form, after some warm-up calls
   std::chrono::nanoseconds time{10'000'000};  // then fewer calls are enough
   std::uint32_t calls_apart = 40;
+  // Where many programs run, each stop waits for a CPU. The user's program waits for all of them.
+  std::chrono::nanoseconds most{200'000'000};    // then one call of each form is enough, and none apart
+  std::chrono::nanoseconds wait{1'000'000'000};  // a stop that takes longer ends the measurement
 };
 
 struct CallCosts {
   StopCosts jump, int3;  // by EntryForm; calls of both forms alternate
-  StopCosts apart;       // as jump, on another CPU than the tracer. calls = 0: there is no other CPU
+  StopCosts apart;       // as jump, on another CPU than the tracer. calls = 0: no other CPU, or no time left
 };
 
 // Tracing thread only. Runs a child with a copy of this process's memory, pins it to the calling thread's CPU, then to
 // another, and ends it. The child leaves nothing behind, and only the child is waited for. Returns an Error if the
-// child cannot be made or traced, or if it gets a signal.
+// child cannot be made or traced, if it gets a signal, or if it had no CPU for one call. A tick (tracer.hpp) must
+// interrupt waits, or `wait` has no effect.
 Result<CallCosts> measure_stops(const Tracer& tracer, StopCostLimits limits = {});
 
 }  // namespace fade

@@ -14,12 +14,14 @@ namespace {
 
 using test::Child;
 
+constexpr std::chrono::seconds kLong{60};
+
 struct StopCostTest : ::testing::Test {
   const Tracer tracer = test::make_tracer(std::chrono::milliseconds(50));
 };
 
 TEST_F(StopCostTest, MeasuresBothFormsOfEntry) {
-  const auto costs = measure_stops(tracer, {.calls = 50, .time = std::chrono::seconds(60)});
+  const auto costs = measure_stops(tracer, {.calls = 50, .time = kLong, .most = kLong});
   ASSERT_TRUE(costs.has_value()) << costs.error().text();
   for (const StopCosts& form : {costs->jump, costs->int3}) {
     EXPECT_EQ(form.calls, 50u);
@@ -31,7 +33,7 @@ TEST_F(StopCostTest, MeasuresBothFormsOfEntry) {
 }
 
 TEST_F(StopCostTest, MeasuresAThreadOnAnotherCpu) {
-  const auto costs = measure_stops(tracer, {.calls = 20, .time = std::chrono::seconds(60), .calls_apart = 10});
+  const auto costs = measure_stops(tracer, {.calls = 20, .time = kLong, .calls_apart = 10, .most = kLong});
   ASSERT_TRUE(costs.has_value()) << costs.error().text();
   cpu_set_t cpus;
   ASSERT_EQ(::sched_getaffinity(0, sizeof cpus, &cpus), 0);
@@ -44,17 +46,26 @@ TEST_F(StopCostTest, MeasuresNoOtherCpuIfThereIsNone) {
   CPU_ZERO(&one);
   CPU_SET(static_cast<unsigned>(::sched_getcpu()), &one);
   ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
-  const auto costs = measure_stops(tracer, {.calls = 20, .time = std::chrono::seconds(60)});
+  const auto costs = measure_stops(tracer, {.calls = 20, .time = kLong, .most = kLong});
   ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
   ASSERT_TRUE(costs.has_value()) << costs.error().text();
   EXPECT_EQ(costs->apart.calls, 0u);
 }
 
 TEST_F(StopCostTest, IsContentWithFewerCallsWhereTimeIsShort) {
-  const auto costs = measure_stops(tracer, {.calls = 1'000'000, .time = std::chrono::nanoseconds(1)});
+  const auto costs = measure_stops(tracer, {.calls = 1'000'000, .time = std::chrono::nanoseconds(1), .most = kLong});
   ASSERT_TRUE(costs.has_value()) << costs.error().text();
   EXPECT_GT(costs->jump.calls, 0u);
   EXPECT_LT(costs->jump.calls, 1000u);
+}
+
+// Beside many programs each of its stops waits for a CPU, and the user's program waits for all of them.
+TEST_F(StopCostTest, EndsSoonWhereItsStopsWaitForACpu) {
+  const auto costs = measure_stops(tracer, {.calls = 1'000'000, .most = std::chrono::nanoseconds(1)});
+  ASSERT_TRUE(costs.has_value()) << costs.error().text();
+  EXPECT_EQ(costs->jump.calls, 1u);
+  EXPECT_EQ(costs->int3.calls, 1u);
+  EXPECT_EQ(costs->apart.calls, 0u);
 }
 
 // It would ask the process that has adopted it for a tracer, and stand still for ever.
