@@ -1,11 +1,14 @@
 """Calls of libraries above HIP, by ctypes.
 
-    library_calls.py blas|ones|fallback|fft|dnn|comm
+    library_calls.py blas|ones|fallback|fft|dnn|comm|ranks
 
 Each library writes its own log.
 """
 import ctypes
+import os
+import subprocess
 import sys
+import time
 
 hip = ctypes.CDLL("libamdhip64.so.7")
 Pointer, Long = ctypes.c_void_p, ctypes.c_size_t
@@ -139,6 +142,41 @@ def comm():
         must(rccl.ncclAllReduce(send, receive, Long(1 << 18), 7, 0, one, stream))
     must(rccl.ncclAllGather(send, receive, Long(1000), 6, one, stream))
     must(rccl.ncclCommDestroy(one))
+
+
+def rank():
+    """One of two. The simulated card moves no data, so an orderly end would wait for it: the communicator is aborted."""
+    rccl, number, pipe, name = ctypes.CDLL("librccl.so.1"), int(os.environ["RANK"]), int(os.environ["NAME_PIPE"]), Name()
+    if number == 0:
+        must(rccl.ncclGetUniqueId(ctypes.byref(name)))
+        os.write(pipe, bytes(name))
+    else:
+        ctypes.memmove(ctypes.byref(name), os.read(pipe, ctypes.sizeof(name)), ctypes.sizeof(name))
+    send, receive, stream = memory(), memory(), made(hip.hipStreamCreate)
+    rccl.ncclCommInitRank.argtypes = [Pointer, ctypes.c_int, Name, ctypes.c_int]
+    one = made(rccl.ncclCommInitRank, 2, name, number)
+    time.sleep(4 * number)  # the second rank is late
+    for _ in range(3):
+        must(rccl.ncclAllReduce(send, receive, Long(1 << 18), 7, 0, one, stream))
+    must(rccl.ncclAllGather(send, receive, Long(1000), 6, one, stream))
+    must(rccl.ncclBroadcast(send, receive, Long(500), 7, 0, one, stream))
+    must(rccl.ncclReduceScatter(send, receive, Long(300), 8, 0, one, stream))
+    must(hip.hipStreamSynchronize(stream))
+    must(rccl.ncclCommAbort(one))
+
+
+def ranks():
+    """Two processes, each with a card of its own, as a launcher starts them."""
+    words = open("/proc/self/cmdline").read().split("\0")[:-2]  # with the loader, without "ranks"
+    ends, topology = os.pipe(), os.environ["HSA_MODEL_TOPOLOGY"]
+
+    def start(number):
+        own = {"RANK": number, "LOCAL_RANK": number, "WORLD_SIZE": 2, "NAME_PIPE": ends[1 - number]}
+        own["HSA_MODEL_TOPOLOGY"] = f"{topology}-1" if number else topology
+        variables = {**os.environ, **{name: str(value) for name, value in own.items()}}
+        return subprocess.Popen([*words, "rank"], env=variables, pass_fds=ends)
+
+    assert [child.wait() for child in [start(0), start(1)]] == [0, 0]
 
 
 if __name__ == "__main__":
