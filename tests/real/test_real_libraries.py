@@ -189,6 +189,15 @@ def test_a_fallback_from_hipblaslt_is_seen(watched):
     assert "hipblasGemmEx: 128 x 64 x 32" in text[0]
 
 
+def test_a_convolution_that_miopen_refused_is_seen(watched):
+    _, report = watched("program refused", "-e", "all,dnn")
+    (row,) = report("fallbacks")
+    told = tuple(row[name] for name in ("name", "asked", "used", "followed", "input", "filter", "type"))
+    name = "miopenConvolutionForwardImmediate"
+    assert told == (name, 1, f"{name}, solution 85", 1, "2x8x10x10", "4x4x3x3", "f32")
+    assert row["answer"].startswith("miopenStatus") and row["m"] is None
+
+
 def test_programs_behave_as_without(libraries, watched):
     plain = runs.native(libraries, "program fft")
     runs.assert_same_behaviour(plain, watched("program fft", "-e", "all,fft")[0])

@@ -1,6 +1,6 @@
 """Calls of libraries above HIP, by ctypes.
 
-    library_calls.py blas|ones|fallback|fft|dnn|comm|ranks
+    library_calls.py blas|ones|fallback|fft|dnn|refused|comm|ranks
 
 Each library writes its own log.
 """
@@ -126,6 +126,23 @@ def dnn():
     must(miopen.miopenConvolutionForward(handle, one, x, a, w, b, conv, direct, zero, y, c, None, none))
     must(miopen.miopenConvolutionBackwardDataImmediate(handle, y, c, w, b, conv, x, a, None, none, naive[1]))
     must(miopen.miopenConvolutionBackwardWeightsImmediate(handle, y, c, x, a, conv, w, b, None, none, naive[2]))
+
+
+def refused():
+    """A solution that MIOpen does not have, then one that it has."""
+    miopen = ctypes.CDLL("libMIOpen.so.1")
+    handle, conv = made(miopen.miopenCreate), made(miopen.miopenCreateConvolutionDescriptor)
+    x, w, y = tensor(miopen, 2, 8, 10, 10), tensor(miopen, 4, 4, 3, 3), tensor(miopen, 2, 4, 5, 5)
+    must(miopen.miopenInitConvolutionDescriptor(conv, 0, 1, 1, 2, 2, 1, 1))
+    must(miopen.miopenSetConvolutionGroupCount(conv, 2))
+    a, b, c = memory(), memory(), memory()
+    results = [
+        miopen.miopenConvolutionForwardImmediate(
+            handle, w, b, x, a, conv, y, c, None, Long(0), ctypes.c_uint64(number)
+        )
+        for number in (60000, 85, 85)
+    ]
+    assert results[0] != 0 and results[1:] == [0, 0], results
 
 
 class Name(ctypes.Structure):
