@@ -68,7 +68,8 @@ WITH of_library(pattern, holder) AS (  -- the first that fits
     sum(iif(is_segment AND is_held, size, 0)) AS bytes,
     sum(iif(is_segment AND is_held AND size = 2097152, size, 0)) AS small_bytes
   FROM sized GROUP BY session, pid, device
-), piece AS MATERIALIZED (SELECT session, pid, device, addr, size FROM taken WHERE is_held AND EXISTS (SELECT 1 FROM last_told)
+), piece AS MATERIALIZED (
+  SELECT session, pid, device, addr, size FROM taken WHERE is_held AND EXISTS (SELECT 1 FROM last_told)
 ), placed AS MATERIALIZED (
   SELECT p.session, p.pid, p.device, p.addr, p.size AS whole, g.at, g.size FROM piece p
   LEFT JOIN given g ON g.session = p.session AND g.pid = p.pid AND g.at >= p.addr AND g.at < p.addr + p.size
@@ -95,7 +96,8 @@ SELECT s.pid, s.device, s.holder, s.reserved AS reserved_bytes, s.peak AS peak_b
        iif(coalesce(b.n, 0) = coalesce(b.found, 0), h.largest, NULL) AS largest_gap_bytes,
        iif(coalesce(b.n, 0) = coalesce(b.found, 0), h.n, NULL) AS gaps,
        iif(l.id IS NULL, NULL, coalesce(b.n, 0)) AS blocks, t.reserved AS told_bytes,
-       CASE WHEN l.id IS NOT NULL THEN 'told' WHEN g.fits THEN 'from sizes' WHEN g.fits = 0 THEN 'other sizes' END AS basis,
+       CASE WHEN l.id IS NOT NULL THEN 'told' WHEN g.fits THEN 'from sizes'
+         WHEN g.fits = 0 THEN 'other sizes' END AS basis,
        iif(g.fits, g.n, NULL) AS segments, iif(g.fits, g.bytes, NULL) AS segment_bytes,
        iif(g.fits, g.small_bytes, NULL) AS small_segment_bytes
 FROM summed s

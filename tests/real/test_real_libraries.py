@@ -225,7 +225,8 @@ def test_ranks_are_those_of_rccl_log(watched, build_dir):
     done, report = watched("program ranks", "-e", "all,comm", **log)
     rows = report("collectives")
     told = {(r["rank"], r["operation"], r["count"], {**NUMBERS, "f64": 8}[r["type"]]): r["calls"] for r in rows}
-    calls = {("AllReduce", 1 << 18, 7): 3, ("AllGather", 1000, 6): 1, ("Broadcast", 500, 7): 1, ("ReduceScatter", 300, 8): 1}
+    calls = {("AllReduce", 1 << 18, 7): 3, ("AllGather", 1000, 6): 1}
+    calls |= {("Broadcast", 500, 7): 1, ("ReduceScatter", 300, 8): 1}
     assert told == {(rank, *call): n for rank in (0, 1) for call, n in calls.items()}
     assert logged_collectives(done.stdout) == {call: 2 * n for call, n in calls.items()}
     assert set(re.findall(r"\[nranks=(\d+)\]", done.stdout)) == {"2"} and {r["ranks"] for r in rows} == {2}

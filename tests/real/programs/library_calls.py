@@ -162,8 +162,9 @@ def comm():
 
 
 def rank():
-    """One of two. The simulated card moves no data, so an orderly end would wait for it: the communicator is aborted."""
-    rccl, number, pipe, name = ctypes.CDLL("librccl.so.1"), int(os.environ["RANK"]), int(os.environ["NAME_PIPE"]), Name()
+    """One of two. The simulated card moves no data, for which an orderly end would wait. So the end is an abort."""
+    rccl, name = ctypes.CDLL("librccl.so.1"), Name()
+    number, pipe = int(os.environ["RANK"]), int(os.environ["NAME_PIPE"])
     if number == 0:
         must(rccl.ncclGetUniqueId(ctypes.byref(name)))
         os.write(pipe, bytes(name))
