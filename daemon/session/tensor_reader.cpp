@@ -104,6 +104,15 @@ std::vector<KnownTensor> known_tensors(const Entry& entry, const OpenCall& call)
 
 }  // namespace
 
+std::uint64_t TensorReader::SeenObjects::last(Handle at) const {
+  const Seen& seen = all_[place_of(at)];
+  return seen.at == at ? seen.object : 0;
+}
+
+void TensorReader::SeenObjects::note(Handle at, std::uint64_t object) { all_[place_of(at)] = {at, object}; }
+
+std::size_t TensorReader::SeenObjects::place_of(Handle at) { return (at.address >> 3 ^ at.address >> 13) % kMost; }
+
 void TensorReader::note(ProcessId process, std::string detail) {
   sink_.notice(Lifecycle{clock_.now(), process, 0, "note", 0, std::move(detail)});
 }
@@ -114,7 +123,7 @@ void TensorReader::read(const Entry& entry, ProcessId process, const ProcessMemo
     return entry.probe->parameters[index].pointee.cls == probes::TypeClass::Integers;
   };
   arguments_.clear();
-  if (library.layout) read_tensors(entry, *library.layout, memory, call);
+  if (library.layout) read_tensors(entry, process, *library.layout, memory, call);
   bool is_unread = false;
   std::size_t next = 0;
   for (const std::uint8_t index : entry.needs.of_operator) {
@@ -138,20 +147,30 @@ void TensorReader::read_integers(const Entry& entry, std::uint8_t index, const M
                is_read ? std::span<const std::byte>(bytes) : std::span<const std::byte>());
 }
 
-// Fills arguments_, objects_ and object_bytes_.
-void TensorReader::read_tensors(const Entry& entry, const TensorLayout& layout, const ProcessMemory& memory,
-                                const OpenCall& call) {
-  read_handles(entry, memory, call);
+// Fills arguments_, objects_ and object_bytes_. Tensors that stay have the same handles at each call, so each object is
+// read at its address of the call before, together with the handles. Objects elsewhere are read afterwards.
+void TensorReader::read_tensors(const Entry& entry, ProcessId process, const TensorLayout& layout,
+                                const ProcessMemory& memory, const OpenCall& call) {
+  find_handles(entry, memory, call);
   const std::size_t size = std::min(layout.end(), TensorLayout::kMostRead);
   object_bytes_.resize(objects_.size() * size);
+  guesses_.clear();
+  for (const Argument& one : arguments_)
+    for (std::size_t i = 0; i < one.n; ++i) guesses_.push_back(seen_.last({process, one.handles.value + 8 * i}));
+  const bool is_guessed = std::ranges::none_of(guesses_, [](std::uint64_t guess) { return guess == 0; });
   pieces_.clear();
-  for (std::size_t i = 0; i < objects_.size(); ++i)
-    pieces_.push_back({{objects_[i]}, std::span(object_bytes_).subspan(i * size, size)});
+  add_handles();
+  const std::size_t handles = pieces_.size();
+  for (std::size_t i = 0; is_guessed && i < guesses_.size(); ++i)
+    pieces_.push_back({{guesses_[i]}, std::span(object_bytes_).subspan(i * size, size)});
   read_together(pieces_, memory);
+  take_handles(process);
+  pieces_.erase(pieces_.begin(), pieces_.begin() + static_cast<std::ptrdiff_t>(handles));
+  read_others(size, is_guessed, memory);
 }
 
-// Fills arguments_ and objects_.
-void TensorReader::read_handles(const Entry& entry, const ProcessMemory& memory, const OpenCall& call) {
+// Fills arguments_, and gives objects_ their number.
+void TensorReader::find_handles(const Entry& entry, const Memory& memory, const OpenCall& call) {
   objects_.clear();
   for (const std::uint8_t index : entry.needs.of_operator) {
     const Parameter& parameter = entry.probe->parameters[index];
@@ -161,14 +180,32 @@ void TensorReader::read_handles(const Entry& entry, const ProcessMemory& memory,
     arguments_.push_back({index, handles.at, handles.n, objects_.size(), n, handles.is_readable});
     objects_.resize(objects_.size() + n);
   }
-  pieces_.clear();
+}
+
+void TensorReader::add_handles() {
   for (const Argument& one : arguments_)
     if (one.n > 0)
       pieces_.push_back({one.handles, std::as_writable_bytes(std::span(objects_).subspan(one.first, one.n))});
-  read_together(pieces_, memory);
+}
+
+// The handles have been read.
+void TensorReader::take_handles(ProcessId process) {
   std::size_t next = 0;
-  for (Argument& one : arguments_)
-    if (one.n > 0) one.is_readable = is_whole(pieces_[next++]);
+  for (Argument& one : arguments_) {
+    if (one.n == 0) continue;
+    one.is_readable = is_whole(pieces_[next++]);
+    for (std::size_t i = 0; one.is_readable && i < one.n; ++i)
+      seen_.note({process, one.handles.value + 8 * i}, objects_[one.first + i]);
+  }
+}
+
+// Reads the objects that are not where they were. Afterwards pieces_ are those of all objects.
+void TensorReader::read_others(std::size_t size, bool is_guessed, const ProcessMemory& memory) {
+  if (is_guessed && objects_ == guesses_) return;
+  pieces_.clear();
+  for (std::size_t i = 0; i < objects_.size(); ++i)
+    pieces_.push_back({{objects_[i]}, std::span(object_bytes_).subspan(i * size, size)});
+  read_together(pieces_, memory);
 }
 
 // pieces_ are those of the objects.

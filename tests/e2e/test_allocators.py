@@ -7,10 +7,14 @@ import pytest
 import harness
 
 
-def recorded(build, folder, *options, rounds=400):
+WAYS = {"caching": 0, "expandable": 1, "plain": 2, "async": 3}
+SEGMENTS = ("segments", "segment_bytes", "small_segment_bytes")
+
+
+def recorded(build, folder, *options, rounds=400, way="caching"):
     variables = build.environment("v6")
     variables["LD_LIBRARY_PATH"] += f":{build.tracees / 'torch'}"
-    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *build.command(f"allocators {rounds}")]
+    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *build.command(f"allocators {rounds} {WAYS[way]}")]
     ran = harness.run(command, variables, folder / "run", timeout=120)
     assert ran.status == 0, ran.stderr
     told = dict(line.split(" ", 1) for line in ran.stdout.decode().splitlines())
@@ -23,12 +27,14 @@ def recorded(build, folder, *options, rounds=400):
 def test_what_is_reserved_and_given_out_is_what_the_allocator_counts(build, tmp_path, engine):
     holders, told = recorded(build, tmp_path, "-e", "all,ops-memory", "--engine", engine)
     torch = holders["PyTorch"]
-    assert {name: torch[name] for name in told} == told
+    assert {name: torch[name] for name in told if name not in SEGMENTS} == {
+        name: n for name, n in told.items() if name not in SEGMENTS
+    }
     assert torch["told_bytes"] == torch["peak_bytes"] == told["reserved_bytes"]
     assert torch["idle_bytes"] == told["reserved_bytes"] - told["allocated_bytes"] > 0
-    assert torch["gaps"] > 1
+    assert torch["gaps"] > 1 and torch["basis"] == "told" and torch["segments"] is None
     own = holders["program"]
-    assert own["reserved_bytes"] == 12345 and own["allocated_bytes"] is None and own["blocks"] is None
+    assert own["reserved_bytes"] == 12345 and own["allocated_bytes"] is None and own["blocks"] is None and own["basis"] is None
 
 
 def test_without_its_calls_only_what_it_holds_is_known(build, tmp_path):
@@ -36,3 +42,26 @@ def test_without_its_calls_only_what_it_holds_is_known(build, tmp_path):
     torch = holders["PyTorch"]
     assert torch["reserved_bytes"] == told["reserved_bytes"]
     assert torch["allocated_bytes"] is None and torch["largest_gap_bytes"] is None and torch["idle_bytes"] is None
+
+
+@pytest.mark.parametrize("way", ["caching", "expandable"])
+def test_sizes_tell_the_segments_of_its_allocator(build, tmp_path, way):
+    holders, told = recorded(build, tmp_path, way=way)
+    torch = holders["PyTorch"]
+    assert torch["basis"] == "from sizes"
+    assert {name: torch[name] for name in SEGMENTS} == {name: told[name] for name in SEGMENTS}
+    assert torch["segment_bytes"] == torch["reserved_bytes"] > torch["small_segment_bytes"] > 0
+    assert torch["allocated_bytes"] is None and torch["blocks"] is None
+    assert holders["program"]["basis"] is None and holders["program"]["segments"] is None
+
+
+@pytest.mark.parametrize("way", ["plain", "async"])
+def test_other_sizes_are_no_segments(build, tmp_path, way):
+    holders, _ = recorded(build, tmp_path, way=way)
+    assert holders["PyTorch"]["basis"] == "other sizes"
+    assert [holders["PyTorch"][name] for name in SEGMENTS] == [None, None, None]
+
+
+def test_without_rows_nothing_is_inferred(build, tmp_path):
+    holders, told = recorded(build, tmp_path, "--detail", "stats")
+    assert holders["PyTorch"]["reserved_bytes"] == told["reserved_bytes"] and holders["PyTorch"]["basis"] is None

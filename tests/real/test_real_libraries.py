@@ -189,6 +189,15 @@ def test_a_fallback_from_hipblaslt_is_seen(watched):
     assert "hipblasGemmEx: 128 x 64 x 32" in text[0]
 
 
+def test_a_convolution_that_miopen_refused_is_seen(watched):
+    _, report = watched("program refused", "-e", "all,dnn")
+    (row,) = report("fallbacks")
+    told = tuple(row[name] for name in ("name", "asked", "used", "followed", "input", "filter", "type"))
+    name = "miopenConvolutionForwardImmediate"
+    assert told == (name, 1, f"{name}, solution 85", 1, "2x8x10x10", "4x4x3x3", "f32")
+    assert row["answer"].startswith("miopenStatus") and row["m"] is None
+
+
 def test_programs_behave_as_without(libraries, watched):
     plain = runs.native(libraries, "program fft")
     runs.assert_same_behaviour(plain, watched("program fft", "-e", "all,fft")[0])
@@ -209,3 +218,20 @@ def test_collective_operations_are_those_of_rccl_log(watched, tmp_path):
     told = {(r["operation"], r["count"], NUMBERS[r["type"]]): r["calls"] for r in rows}
     assert told == logged_collectives(done.stdout) and told == {("AllReduce", 1 << 18, 7): 3, ("AllGather", 1000, 6): 1}
     assert {r["ranks"] for r in rows} == {1} and all(r["total_bytes"] == r["bytes"] * r["calls"] for r in rows)
+
+
+def test_ranks_are_those_of_rccl_log(watched, build_dir):
+    log = {"NCCL_DEBUG": "INFO", "NCCL_DEBUG_SUBSYS": "COLL", "NCCL_SOCKET_IFNAME": "lo"}
+    done, report = watched("program ranks", "-e", "all,comm", **log)
+    rows = report("collectives")
+    told = {(r["rank"], r["operation"], r["count"], {**NUMBERS, "f64": 8}[r["type"]]): r["calls"] for r in rows}
+    calls = {("AllReduce", 1 << 18, 7): 3, ("AllGather", 1000, 6): 1}
+    calls |= {("Broadcast", 500, 7): 1, ("ReduceScatter", 300, 8): 1}
+    assert told == {(rank, *call): n for rank in (0, 1) for call, n in calls.items()}
+    assert logged_collectives(done.stdout) == {call: 2 * n for call, n in calls.items()}
+    assert set(re.findall(r"\[nranks=(\d+)\]", done.stdout)) == {"2"} and {r["ranks"] for r in rows} == {2}
+    found = runs.rows(done.database, "SELECT rank, world_size, local_rank FROM process_ranks ORDER BY rank")
+    assert found == [(0, 2, 0), (1, 2, 1)]
+    page = [build_dir / "cli/query/fade-query", "ranks", done.database]
+    text = subprocess.run(page, check=True, capture_output=True, timeout=120, text=True).stdout
+    assert "rank 1" in text.split("Each rank")[0], text

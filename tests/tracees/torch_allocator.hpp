@@ -15,8 +15,12 @@ void reportMemoryUsageToProfiler(void* ptr, std::int64_t alloc_size, std::int64_
 namespace hip {
 
 struct Sums {
-  std::size_t reserved, allocated, peak_allocated, largest_gap, blocks;
+  std::size_t reserved, allocated, peak_allocated, largest_gap, blocks, pieces, small;
 };
+// Caching, in pieces of an expandable segment, without a cache, and from HIP's own pool.
+enum class Way { Caching, Expandable, Plain, Async };
+void take_by(Way wanted);
+
 void* allocate(std::size_t bytes);
 void release(void* block);
 Sums sums();

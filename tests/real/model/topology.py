@@ -87,12 +87,13 @@ def write_cpu(node, gpus):
         write(node / f"io_links/{i}/properties", link(0, i + 1))
 
 
-def write_gpu(node, number):
+def write_gpu(node, number, first):
+    card = first + number - 1
     write(node / "gpu_id", f"{number + 1}\n")  # the runtime's model insists on node number + 1
     write(node / "name", "navi31\n")
-    write(node / "properties", {**GPU, "location_id": GPU["location_id"] + ((number - 1) << 8),
-                                "drm_render_minor": GPU["drm_render_minor"] + number - 1,
-                                "unique_id": GPU["unique_id"] + number - 1})
+    write(node / "properties", {**GPU, "location_id": GPU["location_id"] + (card << 8),
+                                "drm_render_minor": GPU["drm_render_minor"] + card,
+                                "unique_id": GPU["unique_id"] + card})
     write(node / "mem_banks/0/properties", bank(1, 24 << 30, 384, 1249))
     write(node / "io_links/0/properties", link(number, 0))
     for i, (level, size, line) in enumerate(CACHES):
@@ -105,12 +106,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--gpus", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="the first card's number, which tells its PCI bus")
     options = parser.parse_args()
     write(options.folder / "generation_id", "1\n")
     write(options.folder / "system_properties", {"platform_oem": 0, "platform_id": 0, "platform_rev": 0})
     write_cpu(options.folder / "nodes/0", options.gpus)
     for number in range(1, options.gpus + 1):
-        write_gpu(options.folder / f"nodes/{number}", number)
+        write_gpu(options.folder / f"nodes/{number}", number, options.first)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """Calls of libraries above HIP, by ctypes.
 
-    library_calls.py blas|ones|fallback|fft|dnn|comm
+    library_calls.py blas|ones|fallback|fft|dnn|refused|comm|ranks
 
 Each library writes its own log.
 """
 import ctypes
+import os
+import subprocess
 import sys
+import time
 
 hip = ctypes.CDLL("libamdhip64.so.7")
 Pointer, Long = ctypes.c_void_p, ctypes.c_size_t
@@ -125,6 +128,23 @@ def dnn():
     must(miopen.miopenConvolutionBackwardWeightsImmediate(handle, y, c, x, a, conv, w, b, None, none, naive[2]))
 
 
+def refused():
+    """A solution that MIOpen does not have, then one that it has."""
+    miopen = ctypes.CDLL("libMIOpen.so.1")
+    handle, conv = made(miopen.miopenCreate), made(miopen.miopenCreateConvolutionDescriptor)
+    x, w, y = tensor(miopen, 2, 8, 10, 10), tensor(miopen, 4, 4, 3, 3), tensor(miopen, 2, 4, 5, 5)
+    must(miopen.miopenInitConvolutionDescriptor(conv, 0, 1, 1, 2, 2, 1, 1))
+    must(miopen.miopenSetConvolutionGroupCount(conv, 2))
+    a, b, c = memory(), memory(), memory()
+    results = [
+        miopen.miopenConvolutionForwardImmediate(
+            handle, w, b, x, a, conv, y, c, None, Long(0), ctypes.c_uint64(number)
+        )
+        for number in (60000, 85, 85)
+    ]
+    assert results[0] != 0 and results[1:] == [0, 0], results
+
+
 class Name(ctypes.Structure):
     _fields_ = [("internal", ctypes.c_char * 128)]
 
@@ -139,6 +159,42 @@ def comm():
         must(rccl.ncclAllReduce(send, receive, Long(1 << 18), 7, 0, one, stream))
     must(rccl.ncclAllGather(send, receive, Long(1000), 6, one, stream))
     must(rccl.ncclCommDestroy(one))
+
+
+def rank():
+    """One of two. The simulated card moves no data, for which an orderly end would wait. So the end is an abort."""
+    rccl, name = ctypes.CDLL("librccl.so.1"), Name()
+    number, pipe = int(os.environ["RANK"]), int(os.environ["NAME_PIPE"])
+    if number == 0:
+        must(rccl.ncclGetUniqueId(ctypes.byref(name)))
+        os.write(pipe, bytes(name))
+    else:
+        ctypes.memmove(ctypes.byref(name), os.read(pipe, ctypes.sizeof(name)), ctypes.sizeof(name))
+    send, receive, stream = memory(), memory(), made(hip.hipStreamCreate)
+    rccl.ncclCommInitRank.argtypes = [Pointer, ctypes.c_int, Name, ctypes.c_int]
+    one = made(rccl.ncclCommInitRank, 2, name, number)
+    time.sleep(4 * number)  # the second rank is late
+    for _ in range(3):
+        must(rccl.ncclAllReduce(send, receive, Long(1 << 18), 7, 0, one, stream))
+    must(rccl.ncclAllGather(send, receive, Long(1000), 6, one, stream))
+    must(rccl.ncclBroadcast(send, receive, Long(500), 7, 0, one, stream))
+    must(rccl.ncclReduceScatter(send, receive, Long(300), 8, 0, one, stream))
+    must(hip.hipStreamSynchronize(stream))
+    must(rccl.ncclCommAbort(one))
+
+
+def ranks():
+    """Two processes, each with a card of its own, as a launcher starts them."""
+    words = open("/proc/self/cmdline").read().split("\0")[:-2]  # with the loader, without "ranks"
+    ends, topology = os.pipe(), os.environ["HSA_MODEL_TOPOLOGY"]
+
+    def start(number):
+        own = {"RANK": number, "LOCAL_RANK": number, "WORLD_SIZE": 2, "NAME_PIPE": ends[1 - number]}
+        own["HSA_MODEL_TOPOLOGY"] = f"{topology}-1" if number else topology
+        variables = {**os.environ, **{name: str(value) for name, value in own.items()}}
+        return subprocess.Popen([*words, "rank"], env=variables, pass_fds=ends)
+
+    assert [child.wait() for child in [start(0), start(1)]] == [0, 0]
 
 
 if __name__ == "__main__":

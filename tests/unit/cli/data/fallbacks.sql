@@ -28,3 +28,29 @@ INSERT INTO arg_ SELECT id, CASE
   ELSE '{"transA":"rocblas_operation_none","transB":"rocblas_operation_none","m":128,"n":' || iif(id = 63, 65, 64)
     || ',"k":32,"a_type":"rocblas_datatype_f16_r","lda":128,"b_type":"rocblas_datatype_f16_r","ldb":32,"d_type":"rocblas_datatype_f16_r","ldd":128}' END
 FROM call_ WHERE id BETWEEN 50 AND 68;
+-- MIOpen: a find with less workspace than named; no solution, and a solution that fails, before the same convolution; a find without a result before one of other sizes.
+INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success) VALUES
+ (60, 1, 'miopenSet4dTensorDescriptor', 'miopen', 'dnn', 'other', '/opt/rocm/lib/libMIOpen.so.1', '', 'miopenStatus_t', 0),
+ (61, 1, 'miopenConvolutionForwardGetWorkSpaceSize', 'miopen', 'dnn', 'other', '/opt/rocm/lib/libMIOpen.so.1', '', 'miopenStatus_t', 0),
+ (62, 1, 'miopenFindConvolutionForwardAlgorithm', 'miopen', 'dnn', 'other', '/opt/rocm/lib/libMIOpen.so.1', '', 'miopenStatus_t', 0),
+ (63, 1, 'miopenConvolutionForward', 'miopen', 'dnn', 'other', '/opt/rocm/lib/libMIOpen.so.1', '', 'miopenStatus_t', 0),
+ (64, 1, 'miopenConvolutionForwardGetSolutionCount', 'miopen', 'dnn', 'other', '/opt/rocm/lib/libMIOpen.so.1', '', 'miopenStatus_t', 0),
+ (65, 1, 'miopenConvolutionForwardImmediate', 'miopen', 'dnn', 'other', '/opt/rocm/lib/libMIOpen.so.1', '', 'miopenStatus_t', 0);
+INSERT INTO call_ (id, ts, dur, thread, fn, caller, up, result, launch) VALUES
+ (80, 5010000000, 100, 1, 60, 1, NULL, NULL, NULL), (81, 5010001000, 100, 1, 60, 1, NULL, NULL, NULL), (82, 5010002000, 100, 1, 60, 1, NULL, NULL, NULL),
+ (83, 5010003000, 100, 1, 61, 1, NULL, NULL, NULL), (84, 5010004000, 900, 1, 62, 1, NULL, NULL, NULL), (85, 5010005000, 900, 1, 63, 1, NULL, NULL, NULL),
+ (86, 5010006000, 100, 1, 64, 1, NULL, NULL, NULL), (87, 5010007000, 100, 1, 65, 1, NULL, 3, NULL), (88, 5010008000, 900, 1, 65, 1, NULL, NULL, NULL),
+ -- enough workspace, and a question with an answer: no fallbacks
+ (89, 5010009000, 100, 1, 61, 1, NULL, NULL, NULL), (90, 5010010000, 900, 1, 62, 1, NULL, NULL, NULL), (91, 5010011000, 100, 1, 64, 1, NULL, NULL, NULL),
+ -- no algorithm; then the input's descriptor has other sizes
+ (92, 5010012000, 900, 1, 62, 1, NULL, NULL, NULL), (93, 5010013000, 100, 1, 60, 1, NULL, NULL, NULL), (94, 5010014000, 900, 1, 63, 1, NULL, NULL, NULL);
+INSERT INTO result_name_ VALUES (65, 3, 'miopenStatusBadParm', 1);
+INSERT INTO arg_ SELECT id, CASE
+  WHEN id IN (80, 93) THEN '{"tensorDesc":"0x1a","dataType":"miopenFloat","n":32,"c":' || iif(id = 80, 64, 32) || ',"h":28,"w":28}'
+  WHEN id = 81 THEN '{"tensorDesc":"0x1b","dataType":"miopenFloat","n":128,"c":64,"h":3,"w":3}'
+  WHEN id = 82 THEN '{"tensorDesc":"0x1c","dataType":"miopenFloat","n":32,"c":128,"h":28,"w":28}'
+  ELSE '{"xDesc":"0x1a","wDesc":"0x1b","yDesc":"0x1c"' || CASE fn WHEN 61 THEN ',"workSpaceSize":4096'
+    WHEN 62 THEN ',"returnedAlgoCount":' || (id <> 92) || ',"workSpaceSize":' || iif(id = 84, 0, 4096)
+    WHEN 63 THEN ',"algo":"miopenConvolutionFwdAlgoDirect","workSpaceSize":0' WHEN 64 THEN ',"solutionCount":' || iif(id = 91, 2, 0)
+    ELSE ',"workSpaceSize":0,"solution_id":' || iif(id = 87, 7, 85) END || '}' END
+FROM call_ WHERE id BETWEEN 80 AND 94;
