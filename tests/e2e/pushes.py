@@ -37,6 +37,20 @@ def record(build, tmp_path):
     return run
 
 
+def many_calls(path, calls):
+    """The rows of calls again and again, with the next ids and later times, to the wanted number."""
+    with sqlite3.connect(path) as db:
+        most, span = db.execute("SELECT max(id), max(ts) + 1 FROM call_").fetchone()
+        columns = "ts, dur, thread, fn, caller, up, result, launch, id"
+        while most < calls:  # twice as many each time
+            values = f"ts + {span}, dur, thread, fn, caller, up, result, launch, id + {most}"
+            db.execute(f"INSERT INTO call_({columns}) SELECT {values} FROM call_ WHERE id <= {calls - most}")
+            most, span = min(2 * most, calls), 2 * span
+        db.execute("UPDATE session_ SET last_call = ?", [calls])
+    db.close()
+    return path
+
+
 def view_rows(path, sql):
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
         rows = db.execute(sql).fetchall()

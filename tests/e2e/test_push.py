@@ -12,7 +12,7 @@ import pytest
 import clickhouse
 import harness
 from daemons import wait_until
-from pushes import push, record, run_with_push, start_push, view_rows  # noqa: F401 (fixture)
+from pushes import many_calls, push, record, run_with_push, start_push, view_rows  # noqa: F401 (fixture)
 from queries import ENVIRONMENT
 
 pytestmark = pytest.mark.skipif(not clickhouse.PROGRAM, reason="no clickhouse-server: docker/install-deps.sh test")
@@ -40,20 +40,6 @@ def pair(tmp_path_factory, build):
     yield shards
     for shard in shards:
         shard.stop()
-
-
-def many_calls(path, calls):
-    """The rows of calls again and again, with the next ids and later times, to the wanted number."""
-    with sqlite3.connect(path) as db:
-        most, span = db.execute("SELECT max(id), max(ts) + 1 FROM call_").fetchone()
-        columns = "ts, dur, thread, fn, caller, up, result, launch, id"
-        while most < calls:  # twice as many each time
-            values = f"ts + {span}, dur, thread, fn, caller, up, result, launch, id + {most}"
-            db.execute(f"INSERT INTO call_({columns}) SELECT {values} FROM call_ WHERE id <= {calls - most}")
-            most, span = min(2 * most, calls), 2 * span
-        db.execute("UPDATE session_ SET last_call = ?", [calls])
-    db.close()
-    return path
 
 
 @pytest.fixture(scope="module")
