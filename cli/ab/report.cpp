@@ -270,7 +270,7 @@ std::string sessions(const Runs& runs) {
 }
 
 std::string next_section(const Series& series, const Sides& sides, const Style& style) {
-  const std::string command = "fade-query " + recording::shell_word(series.database) + " summary --session";
+  const std::string command = "fade-query " + table::shell_word(series.database) + " summary --session";
   return heading("Next", style) + fmt::format("  {} {}\n    runs without the rules are sessions {}; with them {}\n",
                                               command, sides.with.front()->session, sessions(sides.without),
                                               sessions(sides.with));

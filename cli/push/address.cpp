@@ -42,6 +42,10 @@ Result<std::string> database_of(const std::string& query) {
 
 }  // namespace
 
+std::string Address::text() const {
+  return database == kDefaultDatabase ? url : url + "?" + std::string(kDatabase) + database;
+}
+
 Result<Address> read_address(std::string_view text) {
   auto library = curl();
   if (!library) return tl::unexpected(library.error());

@@ -15,6 +15,8 @@ struct Address {
   std::string database{kDefaultDatabase};
   bool is_encrypted = false;
   bool is_loopback = false;
+
+  std::string text() const;  // as read_address() takes it
 };
 
 // Refuses user and password in the address, because all users of the machine can read command lines.

@@ -1,5 +1,7 @@
 #include "cli/push/http.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -17,21 +19,39 @@ struct Advice {
   const char* fix;
   bool is_temporary;
 };
+constexpr const char* kMayBeTls = "if this is a port for TLS (usually 8443), the address begins with https://";
 constexpr Advice kAdvice[] = {
     {CURLE_COULDNT_RESOLVE_HOST, "its name is not known", "check the name of the server", true},
     {CURLE_COULDNT_CONNECT, nullptr, "check that the server runs, and its HTTP port (8123, with TLS 8443)", true},
     {CURLE_OPERATION_TIMEDOUT, nullptr, "try again when the server is less busy", true},
     {CURLE_SEND_ERROR, nullptr, nullptr, true},
-    {CURLE_RECV_ERROR, nullptr, nullptr, true},
-    {CURLE_GOT_NOTHING, "it closed the connection without an answer", nullptr, true},
+    {CURLE_RECV_ERROR, nullptr, kMayBeTls, true},
+    {CURLE_GOT_NOTHING, "it closed the connection without an answer", kMayBeTls, true},
     {CURLE_PARTIAL_FILE, "it closed the connection in the middle of an answer", nullptr, true},
-    {CURLE_PEER_FAILED_VERIFICATION, nullptr, "--ca FILE names the authority that signed the server's certificate",
-     false},
     {CURLE_SSL_CACERT_BADFILE, nullptr, "--ca FILE must be readable and in PEM format", false},
-    {CURLE_SSL_CONNECT_ERROR, nullptr, "does this port speak TLS? http:// is without", false},
+    {CURLE_SSL_CONNECT_ERROR, nullptr, "use its port for TLS (usually 8443), and TLS 1.2 or newer on the server",
+     false},
     {CURLE_UNSUPPORTED_PROTOCOL, "it does not speak HTTP", "use the HTTP port: 8123, with TLS 8443", false},
     {CURLE_WEIRD_SERVER_REPLY, "it does not speak HTTP", "use the HTTP port: 8123, with TLS 8443", false},
     {CURLE_ABORTED_BY_CALLBACK, "it was ended before", nullptr, false},
+};
+
+// Why a certificate is not trusted: results of OpenSSL's verification (x509_vfy.h). Other libraries have other results,
+// and then curl's own words are all that is said.
+struct Distrust {
+  long first, last;
+  const char* cause;
+  const char* fix;
+};
+constexpr const char* kUnknownAuthority = "no authority that is known here has signed the server's certificate";
+constexpr const char* kNameAuthority =
+    "name the authority's certificate (PEM): --ca FILE; fade-run and faded: --push-ca";
+constexpr Distrust kDistrust[] = {
+    {0, 1, "the server's certificate is for another host", "use the name of the host that the certificate has"},
+    {2, 2, kUnknownAuthority, kNameAuthority},
+    {9, 9, "the server's certificate is not valid yet", "look at the clock of this machine: date"},
+    {10, 10, "the server's certificate has expired", "renew it; or look at the clock of this machine: date"},
+    {18, 21, kUnknownAuthority, kNameAuthority},
 };
 
 std::size_t take(char* data, std::size_t, std::size_t size, void* to) {
@@ -114,7 +134,18 @@ std::string Http::escaped(std::string_view text) const {
   return out;
 }
 
+Error Http::distrust(const std::string& url) const {
+  long result = -1;
+  library_->easy_getinfo(handle_.get(), CURLINFO_SSL_VERIFYRESULT, &result);
+  const auto* const known =
+      std::ranges::find_if(kDistrust, [&](const Distrust& one) { return one.first <= result && result <= one.last; });
+  const std::string words = message_[0] ? message_.get() : "the server's certificate cannot be verified";
+  if (known == std::end(kDistrust)) return {"cannot trust " + url, words, kNameAuthority, 0};
+  return {"cannot trust " + url, fmt::format("{} ({})", known->cause, words), known->fix, 0};
+}
+
 Error Http::error(CURLcode code, const std::string& url) const {
+  if (code == CURLE_PEER_FAILED_VERIFICATION) return distrust(url.substr(0, url.find('?')));
   const auto* const known = std::ranges::find(kAdvice, code, &Advice::code);
   const bool is_known = known != std::end(kAdvice);
   Error out;

@@ -39,6 +39,7 @@ class Http {
 
   Http(const Curl& library, const Access& access, const std::atomic<bool>& stop);
   Error error(CURLcode code, const std::string& url) const;
+  Error distrust(const std::string& url) const;
 
   const Curl* library_;
   std::unique_ptr<char[]> message_;  // at a fixed address, and outlives the handle

@@ -1,101 +1,126 @@
 #include "cli/push/native_block.hpp"
 
-#include <bit>
-#include <cstring>
+#include <algorithm>
 
 namespace fade::push {
 namespace {
 
-static_assert(std::endian::native == std::endian::little);  // as the format wants numbers
+constexpr std::size_t kLongestLength = 10;
 
-template <class T>
-void append(std::string& to, T value) {
-  char bytes[sizeof value];
-  std::memcpy(bytes, &value, sizeof value);
-  to.append(bytes, sizeof value);
+// As LEB128. Returns how many bytes it took.
+std::size_t put_length(char* to, std::uint64_t n) {
+  char* at = to;
+  for (; n >= 0x80; n >>= 7) *at++ = static_cast<char>(n | 0x80);
+  *at++ = static_cast<char>(n);
+  return static_cast<std::size_t>(at - to);
 }
 
 void append_length(std::string& to, std::uint64_t n) {
-  for (; n >= 0x80; n >>= 7) to += static_cast<char>(n | 0x80);
-  to += static_cast<char>(n);
+  char bytes[kLongestLength];
+  to.append(bytes, put_length(bytes, n));
 }
 
-void append_text(std::string& to, std::string_view text) {
+void append_with_length(std::string& to, std::string_view text) {
   append_length(to, text.size());
   to += text;
 }
 
 }  // namespace
 
-void NativeColumn::add(std::int64_t value) {
-  note(false);
-  last_ = values_.size();
+void Bytes::grow(std::size_t by) {
+  constexpr std::size_t kLeast = 256;
+  room_.resize(std::max({2 * room_.size(), size_ + by, kLeast}));
+}
+
+void Bytes::repeat_from(std::size_t at, std::size_t times) {
+  const std::size_t size = size_ - at, all = size * times;
+  if (size_ + all > room_.size()) grow(all);
+  for (std::size_t done = 0; done < all;) {  // twice as much each time
+    const std::size_t more = std::min(all - done, size + done);
+    std::memcpy(room_.data() + size_, room_.data() + at, more);
+    size_ += more;
+    done += more;
+  }
+}
+
+void NativeColumn::append_text(std::string_view text) {
+  char length[kLongestLength];
+  values_.add(length, put_length(length, text.size()));
+  values_.add(text.data(), text.size());
+}
+
+void NativeColumn::add_converted(std::int64_t value) {
+  begin_value();
   switch (shape_.type) {
     case Type::Int64:
-    case Type::UInt64: append(values_, value); break;
-    case Type::Float64: append(values_, static_cast<double>(value)); break;
-    case Type::Date: append(values_, static_cast<std::uint16_t>(value)); break;
-    case Type::String: append_text(values_, std::to_string(value)); break;
+    case Type::UInt64: return append(value);
+    case Type::Float64: return append(static_cast<double>(value));
+    case Type::Date: return append(static_cast<std::uint16_t>(value));
+    case Type::String: return append_text(std::to_string(value));
   }
 }
 
 void NativeColumn::add(double value) {
   if (shape_.type != Type::Float64) return add(static_cast<std::int64_t>(value));
-  note(false);
-  last_ = values_.size();
-  append(values_, value);
+  begin_value();
+  append(value);
 }
 
 void NativeColumn::add(std::string_view text) {
   if (shape_.type != Type::String) return add(std::int64_t{0});
-  note(false);
-  last_ = values_.size();
-  append_text(values_, text);
+  begin_value();
+  append_text(text);
 }
 
 void NativeColumn::add_null() {
   if (shape_.type == Type::String) add(std::string_view());
   else add(std::int64_t{0});
-  if (shape_.nullable) nulls_.back() = '\1';
+  if (!shape_.nullable) return;
+  nulls_.resize(rows_, '\0');
+  nulls_.back() = '\1';
 }
 
 void NativeColumn::repeat_last(std::int64_t times) {
   if (times <= 0) return;
-  const std::string value = values_.substr(last_);
-  if (shape_.nullable) nulls_.append(static_cast<std::size_t>(times), nulls_.back());
-  values_.reserve(values_.size() + value.size() * static_cast<std::size_t>(times));
-  for (std::int64_t i = 0; i < times; ++i) values_ += value;
-  last_ = values_.size() - value.size();
+  const std::size_t size = values_.size() - last_;
+  const bool is_null = rows_ > 0 && nulls_.size() == rows_;
+  values_.repeat_from(last_, static_cast<std::size_t>(times));
+  rows_ += static_cast<std::size_t>(times);
+  last_ = values_.size() - size;
+  if (is_null) nulls_.resize(rows_, '\1');
 }
 
 void NativeColumn::clear() {
   nulls_.clear();
   values_.clear();
+  rows_ = last_ = 0;
 }
 
-void NativeColumn::write(std::string& to) const {
-  append_text(to, shape_.name);
-  append_text(to, shape_.type_name);
-  to += nulls_;
-  to += values_;
+std::string NativeColumn::nulls() const {
+  std::string out = nulls_;
+  if (shape_.nullable) out.resize(rows_, '\0');
+  return out;
+}
+
+void NativeColumn::write_head(std::string& to) const {
+  append_with_length(to, shape_.name);
+  append_with_length(to, shape_.type_name);
 }
 
 NativeBlock::NativeBlock(const std::vector<ColumnShape>& shapes) {
   for (const ColumnShape& shape : shapes) columns_.emplace_back(shape);
 }
 
-std::size_t NativeBlock::bytes() const {
-  std::size_t out = 0;
-  for (const NativeColumn& column : columns_) out += column.bytes();
+std::string NativeBlock::counts() const {
+  std::string out;
+  append_length(out, columns_.size());
+  append_length(out, static_cast<std::uint64_t>(rows_));
   return out;
 }
 
 std::string NativeBlock::text() const {
   std::string out;
-  out.reserve(bytes() + bytes() / 4);
-  append_length(out, columns_.size());
-  append_length(out, static_cast<std::uint64_t>(rows_));
-  for (const NativeColumn& column : columns_) column.write(out);
+  parts([&](std::string_view part) { out += part; });
   return out;
 }
 

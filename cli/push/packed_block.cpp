@@ -1,11 +1,9 @@
 #include "cli/push/packed_block.hpp"
 
-#include <zstd.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -14,32 +12,46 @@ namespace {
 
 // A checksum of 16 bytes, method, compressed size with this head of 9 bytes, and size. The server is told to leave the
 // checksum alone: TCP and TLS have their own.
-constexpr std::size_t kChecksum = 16, kHead = 9, kPiece = std::size_t{1} << 20;
+constexpr std::size_t kChecksum = 16, kHead = 9, kPiece = std::size_t{1} << 18, kLeast = std::size_t{1} << 16;
 constexpr char kZstd = '\x90';
-constexpr int kLevel = 1;
+// Columns of numbers have a period of 8 bytes. Level 3 finds it: half of the bytes of level 1, in less time.
+constexpr int kLevel = 3;
 
 void put(char* to, std::uint32_t value) { std::memcpy(to, &value, sizeof value); }
 
 }  // namespace
 
-std::string packed(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() / 4);
-  do {
-    const std::string_view piece = text.substr(0, kPiece);
-    text.remove_prefix(piece.size());
-    const std::size_t at = out.size(), room = ZSTD_compressBound(piece.size());
-    out.resize(at + kChecksum + kHead + room);
-    char* head = out.data() + at + kChecksum;
-    const std::size_t size = ZSTD_compress(head + kHead, room, piece.data(), piece.size(), kLevel);
-    FADE_CHECK(!ZSTD_isError(size));
-    std::fill(out.data() + at, head, '\0');
-    head[0] = kZstd;
-    put(head + 1, static_cast<std::uint32_t>(kHead + size));
-    put(head + 5, static_cast<std::uint32_t>(piece.size()));
-    out.resize(at + kChecksum + kHead + size);
-  } while (!text.empty());
-  return out;
+Packer::Packer() : context_(ZSTD_createCCtx(), &ZSTD_freeCCtx), room_(ZSTD_compressBound(kPiece)) {
+  FADE_CHECK(context_);
+}
+
+void Packer::pack(std::string_view piece) {
+  const std::size_t size =
+      ZSTD_compressCCtx(context_.get(), room_.data(), room_.size(), piece.data(), piece.size(), kLevel);
+  FADE_CHECK(!ZSTD_isError(size));
+  char head[kChecksum + kHead] = {};
+  head[kChecksum] = kZstd;
+  put(head + kChecksum + 1, static_cast<std::uint32_t>(kHead + size));
+  put(head + kChecksum + 5, static_cast<std::uint32_t>(piece.size()));
+  out_.append(head, sizeof head).append(room_.data(), size);
+}
+
+// A short text waits for the next ones, so that blocks are not small.
+void Packer::add(std::string_view text) {
+  if (rest_.size() + text.size() < kLeast) {
+    rest_ += text;
+    return;
+  }
+  if (!rest_.empty()) pack(rest_);
+  rest_.clear();
+  for (; text.size() >= kLeast; text.remove_prefix(std::min(text.size(), kPiece))) pack(text.substr(0, kPiece));
+  rest_ = text;
+}
+
+std::string Packer::take() {
+  if (!rest_.empty() || out_.empty()) pack(rest_);
+  rest_.clear();
+  return std::exchange(out_, {});
 }
 
 }  // namespace fade::push

@@ -68,7 +68,8 @@ Result<std::vector<std::int64_t>> Server::select_numbers(const std::string& sql)
 }
 
 Result<void> Server::insert(const std::string& table, const NativeBlock& block, const std::string& id) {
-  const std::string body = packed(block.text());
+  block.parts([this](std::string_view part) { packer_->add(part); });
+  const std::string body = packer_->take();
   std::string columns;
   for (std::size_t i = 0; i < block.columns(); ++i)
     columns += fmt::format("{}\"{}\"", i ? ", " : "", block.column(i).shape().name);

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "cli/push/address.hpp"
 #include "cli/push/http.hpp"
 #include "cli/push/native_block.hpp"
+#include "cli/push/packed_block.hpp"
 #include "cli/push/tables.hpp"
 
 namespace fade::push {
@@ -49,6 +51,7 @@ class Server {
 
   Address address_;
   Http http_;
+  std::unique_ptr<Packer> packer_ = std::make_unique<Packer>();
   std::int64_t sent_bytes_ = 0;
   bool takes_async_ = false;  // its inserts may be asynchronous unless told not to be
 };

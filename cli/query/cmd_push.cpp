@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 #include "base/log.hpp"
 #include "cli/push/http.hpp"
@@ -77,9 +78,11 @@ void say_sent(const std::string& path, const PushedFile& sent, const push::Serve
             table::human_bytes(server.sent_bytes() - bytes_before));
 }
 
-// An error that a later attempt may not meet ends with a status of its own, so that a script can try again.
+// An error that a later attempt may not meet ends with a status of its own, so that a script can try again. A user who
+// started a program with --push did not write this command, so the one that sends the rest is told in any case.
 Result<void> not_all(Context& context, const PushFile& file, const Error& why) {
   const bool is_later = why.code == push::kUnreachable || push_stopped;
+  if (!is_later && context.settings.follow) log::info("{}", file.what_is_left());
   if (!is_later) return tl::unexpected(why);
   context.status = kLaterStatus;
   if (!push_stopped) log::error("{}", why.text());
@@ -87,12 +90,29 @@ Result<void> not_all(Context& context, const PushFile& file, const Error& why) {
   return {};
 }
 
+std::string options_to_reach(const Settings& settings) {
+  std::string out;
+  for (const auto& [option, value] :
+       {std::pair{"--user", &settings.user}, {"--password-file", &settings.password_file}, {"--ca", &settings.ca_file}})
+    if (!value->empty()) out += fmt::format(" {} {}", option, table::shell_word(*value));
+  return out;
+}
+
+// Nothing of this is refused: many networks of clusters are closed ones. But it is never silent.
+void say_unencrypted(const push::Address& address, bool has_password) {
+  if (address.is_encrypted || address.is_loopback) return;
+  log::info("{} {} unencrypted: https:// would hide {}",
+            has_password ? "the recording and the password go to" : "the recording goes to", address.url,
+            has_password ? "them" : "it");
+}
+
 Result<void> send_files(Context& context, push::Server& server, const std::vector<std::string>& files) {
   const Settings& settings = context.settings;
   const PushWish wish{
       settings.job,
       std::chrono::nanoseconds(settings.timeout_ns.value_or(std::chrono::nanoseconds(kUsualPatience).count())),
-      std::chrono::nanoseconds(settings.every_ns.value_or(std::chrono::nanoseconds(kUsualEvery).count()))};
+      std::chrono::nanoseconds(settings.every_ns.value_or(std::chrono::nanoseconds(kUsualEvery).count())),
+      options_to_reach(settings)};
   for (const std::string& path : files) {
     const std::int64_t before = server.sent_bytes();
     PushFile file(server, path, wish, push_stopped);
@@ -125,8 +145,7 @@ Result<void> push_recordings(Context& context) {
   auto access = read_server_access(settings);
   if (!access) return tl::unexpected(access.error());
   const push::Address& address = words->address;
-  if (!access->password.empty() && !address.is_encrypted && !address.is_loopback)
-    log::info("the password goes to {} unencrypted: https:// would hide it", address.url);
+  say_unencrypted(address, !access->password.empty());
   take_push_signals();
   if (settings.follow) stand_back();
   auto server = push::Server::make(address, *access, push_stopped);

@@ -41,6 +41,8 @@ class Statement {
   double real(int i) const { return sqlite3_column_double(statement_.get(), i); }
   int type(int i) const { return sqlite3_column_type(statement_.get(), i); }
   std::string_view text(int i);  // as value() has it; until the next row or the next text
+  // Cheaper than the functions above where a cell's type is not known: it is found once. Texts are as they stand.
+  sqlite3_value* cell(int i) const { return sqlite3_column_value(statement_.get(), i); }
   bool is_null(int i) const { return sqlite3_column_type(statement_.get(), i) == SQLITE_NULL; }
   std::string expanded_sql() const;  // with the bound values in it
   std::uint32_t steps() const {

@@ -192,9 +192,12 @@ Result<PushedFile> PushFile::follow() {
   }
 }
 
+// The job belongs to the command: under another one all rows would be sent once more.
 std::string PushFile::what_is_left() const {
+  const std::string job = to_ && to_->has_named_job() ? " --job " + table::shell_word(to_->job()) : std::string();
   const std::string fix =
-      fmt::format("fade-query push {} {}      sends the rest", server_.address().url, table::printable(path_));
+      fmt::format("fade-query push {} {}{}{}      sends the rest", table::shell_word(server_.address().text()),
+                  table::shell_word(path_), wish_.again, job);
   auto recording = to_ ? open_recording(path_) : fail({});
   auto rows = recording ? to_->missing(*recording) : tl::unexpected(recording.error());
   return rows ? fmt::format("{} of {} are not on the server yet: {}", table::human_counted(*rows, "row"),

@@ -17,6 +17,7 @@ struct PushWish {
   std::string job;
   std::chrono::nanoseconds patience{};  // how long a server may be away
   std::chrono::nanoseconds every{};     // time between two looks at a recording that goes on
+  std::string again;                    // options of a later push, as a shell takes them: how to reach the server
 };
 
 struct PushedFile {

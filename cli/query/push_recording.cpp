@@ -114,9 +114,11 @@ Result<PushRecording> PushRecording::of(push::Server& server, Recording& recordi
   if (auto row = removes->step(); !row) return tl::unexpected(row.error());
   const bool keeps_rows = removes->integer(0) == 0;
   facts->job = job.empty() ? job_of_environment() : job;
-  if (facts->job.empty()) facts->job = std::to_string(facts->recording);
+  const bool has_named_job = !facts->job.empty();
+  if (!has_named_job) facts->job = std::to_string(facts->recording);
   PushRecording out(server, std::move(facts));
   out.keeps_rows_ = keeps_rows;
+  out.has_named_job_ = has_named_job;
   return out;
 }
 

@@ -30,6 +30,7 @@ class PushRecording {
   std::int64_t rows() const { return rows_; }  // sent by this object
   std::int64_t recording() const { return session_->recording; }
   const std::string& job() const { return session_->job; }
+  bool has_named_job() const { return has_named_job_; }  // else the job is the recording's number
   // False: rows may be removed again while the recording goes on (--trigger).
   bool keeps_rows() const { return keeps_rows_; }
 
@@ -42,7 +43,7 @@ class PushRecording {
   std::unique_ptr<PushedSession> session_;  // the tables refer to it
   std::vector<PushRows> tables_;
   std::int64_t rows_ = 0;
-  bool keeps_rows_ = true;
+  bool keeps_rows_ = true, has_named_job_ = false;
 };
 
 }  // namespace fade::query

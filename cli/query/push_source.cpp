@@ -92,6 +92,7 @@ void PushSource::bind_columns(const push::Table& table, const std::vector<std::v
 }
 
 void PushSource::add_row(push::NativeBlock& block) {
+  look_up();
   for (const std::size_t i : varying_) add_cell(block.column(i), columns_[i]);
   block.end_row();
 }
@@ -136,29 +137,35 @@ void PushSource::add_rank(push::NativeColumn& to) {
   last_rank_ ? to.add(*last_rank_) : to.add_null();
 }
 
+// The kinds of cells, the most frequent first. A blob is no text, so it counts as nothing.
 void PushSource::add_row_value(push::NativeColumn& to, int column) {
-  switch (rows_.type(column)) {
-    case SQLITE_INTEGER: return to.add(rows_.integer(column));
-    case SQLITE_FLOAT: return to.add(rows_.real(column));
-    case SQLITE_TEXT: return to.add(rows_.text(column));
+  sqlite3_value* const cell = rows_.cell(column);
+  switch (sqlite3_value_type(cell)) {
+    case SQLITE_INTEGER: return to.add(static_cast<std::int64_t>(sqlite3_value_int64(cell)));
+    case SQLITE_TEXT: {
+      const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(cell));
+      return to.add(std::string_view(text ? text : "", static_cast<std::size_t>(sqlite3_value_bytes(cell))));
+    }
+    case SQLITE_FLOAT: return to.add(sqlite3_value_double(cell));
     default: return to.add_null();
   }
 }
 
-bool PushSource::is_masked(const From& from) {
+bool PushSource::is_masked(const From& from) const {
   const Texts* const texts = looked_up(from.lookup);
   return !texts || std::holds_alternative<std::monostate>(texts->values[static_cast<std::size_t>(*from.mask)]);
 }
 
-const PushSource::Texts* PushSource::looked_up(std::size_t lookup) {
-  Dictionary& dictionary = dictionaries_[lookup];
-  const std::int64_t key = rows_.integer(dictionary.key_column);
-  if (dictionary.has_last && dictionary.last_key == key) return dictionary.last;
-  const auto found = dictionary.entries.find(key);
-  dictionary.last = found == dictionary.entries.end() ? nullptr : &found->second;
-  dictionary.last_key = key;
-  dictionary.has_last = true;
-  return dictionary.last;
+// Once for each row: several columns come from one entry. Rows behind each other often have the same one.
+void PushSource::look_up() {
+  for (Dictionary& one : dictionaries_) {
+    const std::int64_t key = rows_.integer(one.key_column);
+    if (one.is_found && one.key == key) continue;
+    const auto found = one.entries.find(key);
+    one.texts = found == one.entries.end() ? nullptr : &found->second;
+    one.key = key;
+    one.is_found = true;
+  }
 }
 
 std::optional<std::int64_t> PushSource::pid_of_row() {

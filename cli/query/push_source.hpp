@@ -57,9 +57,9 @@ class PushSource {
   struct Dictionary {
     int key_column = 0;  // of the rows
     std::unordered_map<std::int64_t, Texts> entries;
-    std::int64_t last_key = 0;
-    const Texts* last = nullptr;
-    bool has_last = false;
+    std::int64_t key = 0;          // of the row
+    const Texts* texts = nullptr;  // of the row; nullptr: no entry
+    bool is_found = false;         // else the first row is to come
   };
   struct From {  // where a column's values come from
     enum class What { Recorded, Lookup, Day, Job, Host, Recording, Rank, Snapshot, Nothing } what = What::Nothing;
@@ -80,8 +80,9 @@ class PushSource {
   void add_rank(push::NativeColumn& to);
   void add_row_value(push::NativeColumn& to, int column);
   void add_looked_up(push::NativeColumn& to, const From& from);
-  const Texts* looked_up(std::size_t lookup);
-  bool is_masked(const From& from);
+  void look_up();
+  const Texts* looked_up(std::size_t lookup) const { return dictionaries_[lookup].texts; }
+  bool is_masked(const From& from) const;
   std::optional<std::int64_t> pid_of_row();
 
   Statement rows_;

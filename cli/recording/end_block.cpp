@@ -114,17 +114,6 @@ std::string dropped(const RunSummary& s, const Style& style) {
 }  // namespace
 
 // So that it can be pasted, whatever the file is called.
-std::string shell_word(const std::string& word) {
-  const auto harmless = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./+,:@%").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::ranges::all_of(word, harmless)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return table::printable(quoted + "'");
-}
-
 std::vector<std::string> must_say(const RunSummary& summary, const std::string& trouble) {
   std::vector<std::string> sentences;
   if (summary.dropped > 0)
@@ -132,13 +121,13 @@ std::vector<std::string> must_say(const RunSummary& summary, const std::string& 
   for (const std::string& what : summary.postmortems)
     if (trouble.empty())
       sentences.push_back(
-          fmt::format("{}: fade-query {} postmortem", table::printable(what), shell_word(summary.database)));
+          fmt::format("{}: fade-query {} postmortem", table::printable(what), table::shell_word(summary.database)));
   for (const std::string& note : summary.notes) sentences.push_back("note: " + table::printable(note));
   return sentences;
 }
 
 std::string counts_sentence(const RunSummary& summary) {
-  return fmt::format("{}: fade-query {} summary", calls(summary, {}), shell_word(summary.database));
+  return fmt::format("{}: fade-query {} summary", calls(summary, {}), table::shell_word(summary.database));
 }
 
 std::string end_block(const RunSummary& s, std::string_view ending, const std::vector<Line>& more, const Style& style,
@@ -159,9 +148,9 @@ std::string end_block(const RunSummary& s, std::string_view ending, const std::v
       text += line(what == s.postmortems.front() ? "problem" : "", red(table::printable(what), style), style);
   for (const std::string& note : s.notes) text += line("note", table::printable(note), style);
   if (trouble.empty() && !s.postmortems.empty())
-    text += line("details", "fade-query " + shell_word(s.database) + " postmortem");
+    text += line("details", "fade-query " + table::shell_word(s.database) + " postmortem");
   if (!trouble.empty()) text += "\n" + trouble + "\n";
-  return text + line("next", "fade-query " + shell_word(s.database) + " summary");
+  return text + line("next", "fade-query " + table::shell_word(s.database) + " summary");
 }
 
 }  // namespace fade::cli::recording

@@ -32,7 +32,6 @@ std::string counts_sentence(const RunSummary& summary);
 
 std::string duration(std::int64_t ns, const Style& style);                        // "12.3 µs"
 std::string count(std::uint64_t n, std::string_view one, std::string_view many);  // "1,234 calls"
-std::string shell_word(const std::string& word);  // in quotes where a shell needs them; safe for a terminal
 std::string red(const std::string& text, const Style& style);
 
 }  // namespace fade::cli::recording

@@ -54,8 +54,14 @@ Result<void> finish_comparison(Request& request) {
 
 // With --trigger rows are stored and removed again; the server keeps what it has.
 Result<void> check_push(const Request& request) {
-  if (request.push.empty())
-    return request.push_wait_ns ? fail("--push-wait is for --push", "nothing is sent") : Result<void>{};
+  if (request.push.empty()) {
+    for (const auto& [option, is_given] : {std::pair{"--push-wait", request.push_wait_ns.has_value()},
+                                           {"--push-user", !request.push_user.empty()},
+                                           {"--push-password-file", !request.push_password_file.empty()},
+                                           {"--push-ca", !request.push_ca.empty()}})
+      if (is_given) return fail(std::string(option) + " is for --push", "nothing is sent");
+    return {};
+  }
   if (auto address = push::read_address(request.push); !address) return tl::unexpected(address.error());
   if (!request.options.triggers.empty())
     return fail("--push and --trigger exclude each other", "rows without a trigger are removed again",
@@ -112,6 +118,11 @@ std::vector<Option> rows(Request& r) {
            Number{&r.pairs, 1, kMostPairs}},
           {"Push", "--push", "URL", "send the recording to a ClickHouse server while it is made (fade-query push)",
            Text{&r.push}},
+          {"Push", "--push-user", "NAME", "on that server [CLICKHOUSE_USER]", Text{&r.push_user}},
+          {"Push", "--push-password-file", "FILE", "its first line is the password [CLICKHOUSE_PASSWORD]",
+           Text{&r.push_password_file}, Shown::HelpAll, Completes::File},
+          {"Push", "--push-ca", "FILE", "authorities that may sign the server's certificate [those of the system]",
+           Text{&r.push_ca}, Shown::HelpAll, Completes::File},
           {"Push", "--push-wait", "TIME", "at the end, wait so long for --push [1m]", Time{&r.push_wait_ns}},
           {"Daemon", "--daemon", "", "let the daemon record: the recording outlives this terminal", Flag{&r.daemon}},
       },

@@ -12,10 +12,11 @@ namespace fade::cli::run {
 
 struct Request : recording::Request {  // summary not said: where stderr is a terminal
   RunOptions options;
-  bool daemon = false;                       // records, the program is still run here
-  std::vector<std::string> ab;               // --ab, as it was written; the rules themselves are in options.ab_rules
-  std::optional<std::int64_t> pairs;         // --pairs
-  std::string push;                          // --push: the address of a ClickHouse server
+  bool daemon = false;                // records, the program is still run here
+  std::vector<std::string> ab;        // --ab, as it was written; the rules themselves are in options.ab_rules
+  std::optional<std::int64_t> pairs;  // --pairs
+  std::string push;                   // --push: the address of a ClickHouse server
+  std::string push_user, push_password_file, push_ca;
   std::optional<std::int64_t> push_wait_ns;  // --push-wait
 };
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 #include <vector>
 
 #include "base/log.hpp"
@@ -33,8 +34,12 @@ std::string fade_query() {
 }  // namespace
 
 // fade's variables are not passed on, so the job is told by an option.
-Result<Pusher> Pusher::start(const std::string& url, const std::string& database) {
-  std::vector<std::string> words{fade_query(), "push", url, database, "--follow"};
+Result<Pusher> Pusher::start(const Request& request, const std::string& database) {
+  std::vector<std::string> words{fade_query(), "push", request.push, database, "--follow"};
+  for (const auto& [option, value] : {std::pair{"--user", &request.push_user},
+                                      {"--password-file", &request.push_password_file},
+                                      {"--ca", &request.push_ca}})
+    if (!value->empty()) words.insert(words.end(), {option, *value});
   if (log::level() < log::Level::Info) words.emplace_back("-q");
   if (const char* job = std::getenv("FADE_JOB"); job && *job) words.insert(words.end(), {"--job", job});
   auto pid = run_beside(words, {}, Scheduling::now());

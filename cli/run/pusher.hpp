@@ -7,6 +7,7 @@
 #include "base/fd.hpp"
 #include "base/pid.hpp"
 #include "base/result.hpp"
+#include "cli/run/options.hpp"
 
 namespace fade::cli::run {
 
@@ -14,7 +15,7 @@ class Pusher {
  public:
   static constexpr std::chrono::seconds kUsualWait{60};
 
-  static Result<Pusher> start(const std::string& url, const std::string& database);
+  static Result<Pusher> start(const Request& request, const std::string& database);
 
   // Waits until all was sent, at most so long. Then the pusher is ended, and says what is left.
   void finish(std::chrono::nanoseconds most);

@@ -47,8 +47,8 @@ void say_ended(const Request& request, RunOutcome outcome, ColorWish color) {
 }
 
 // The program runs whether the pusher could be started or not.
-std::optional<Pusher> start_pusher(const std::string& url, const std::string& database) {
-  auto started = Pusher::start(url, database);
+std::optional<Pusher> start_pusher(const Request& request, const std::string& database) {
+  auto started = Pusher::start(request, database);
   if (!started) log::error("{}", started.error().text());
   return started ? std::optional(std::move(*started)) : std::nullopt;
 }
@@ -62,7 +62,7 @@ int supervise(const Request& request, const Invocation& invocation) {
   std::optional<Pusher> pusher;
   const auto outcome = fade::run(request.options, [&](const std::string& name, Pid pid, const std::string& database) {
     say_started(name, pid, database);
-    if (!request.push.empty()) pusher = start_pusher(request.push, database);
+    if (!request.push.empty()) pusher = start_pusher(request, database);
   });
   log::announce_to(-1);
   if (!outcome) {

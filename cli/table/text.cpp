@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <wchar.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace fade::table {
@@ -115,6 +116,17 @@ std::string json_on_one_line(std::string_view json) {
     else out += bytes;
   });
   return out;
+}
+
+std::string shell_word(const std::string& word) {
+  const auto harmless = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./+,:@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, harmless)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return printable(quoted + "'");
 }
 
 std::string csv_quote(std::string_view text) {

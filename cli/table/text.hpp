@@ -19,7 +19,8 @@ std::string json_on_one_line(std::string_view json);  // valid JSON; dangerous c
 // A text that should be JSON, for a place where a JSON value stands: as it is where it is one, on one line and without
 // characters that are dangerous to a terminal; else the text in quotes.
 std::string json_value(std::string_view text);
-std::string csv_quote(std::string_view text);  // RFC 4180: quoted only where needed
+std::string shell_word(const std::string& word);  // in quotes where a shell needs them; safe for a terminal
+std::string csv_quote(std::string_view text);     // RFC 4180: quoted only where needed
 std::string markdown_cell(std::string_view text);
 
 // Columns on a terminal; `text` is valid UTF-8 without control characters.

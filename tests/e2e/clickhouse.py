@@ -15,7 +15,7 @@ USER, PASSWORD = "fade", "secret"
 CONFIG = """<?xml version="1.0"?>
 <yandex>
   <logger><level>warning</level><log>{folder}/server.log</log><errorlog>{folder}/errors.log</errorlog></logger>
-  <http_port>{http}</http_port><tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
+  <http_port>{http}</http_port>{tls}<tcp_port>{tcp}</tcp_port><listen_host>127.0.0.1</listen_host>
   <max_connections>64</max_connections><max_concurrent_queries>32</max_concurrent_queries>
   <mark_cache_size>16777216</mark_cache_size>
   <path>{data}/</path><tmp_path>{data}/tmp/</tmp_path><format_schema_path>{folder}/</format_schema_path>
@@ -24,6 +24,10 @@ CONFIG = """<?xml version="1.0"?>
   <remote_servers><pair>{shards}</pair></remote_servers>
 </yandex>
 """
+TLS = """<https_port>{port}</https_port><openSSL><server>
+    <certificateFile>{certificate}</certificateFile><privateKeyFile>{key}</privateKeyFile>
+    <verificationMode>none</verificationMode><loadDefaultCAFile>false</loadDefaultCAFile></server></openSSL>
+  """
 SHARD = """<shard><replica><host>127.0.0.1</host><port>{tcp}</port>
   <user>fade</user><password>secret</password></replica></shard>"""
 USERS = """<?xml version="1.0"?>
@@ -45,17 +49,19 @@ def free_port():
 class Server:
     def __init__(self, folder, data=None):
         self.folder, self.data = folder, data or folder / "data"
-        self.http, self.tcp = free_port(), free_port()
+        self.http, self.https, self.tcp = free_port(), free_port(), free_port()
         self.url = f"http://127.0.0.1:{self.http}"
         self.process = None
 
-    def start(self, shards=(), program=(PROGRAM,)):
+    def start(self, shards=(), program=(PROGRAM,), tls=None):
+        """`tls`: a certificate and its key, for the port `https` beside the usual one."""
         self.folder.mkdir(exist_ok=True)
         self.data.mkdir(exist_ok=True)
         (self.data / "tmp").mkdir(exist_ok=True)
         if not (self.folder / "config.xml").exists():
             of_all = "".join(SHARD.format(tcp=one.tcp) for one in shards or [self])
-            words = dict(folder=self.folder, data=self.data, http=self.http, tcp=self.tcp, shards=of_all)
+            tls = TLS.format(port=self.https, certificate=tls[0], key=tls[1]) if tls else ""
+            words = dict(folder=self.folder, data=self.data, http=self.http, tcp=self.tcp, shards=of_all, tls=tls)
             (self.folder / "config.xml").write_text(CONFIG.format(**words))
             (self.folder / "users.xml").write_text(USERS)
         with open(self.folder / "out", "ab") as out:
@@ -83,12 +89,9 @@ class Server:
         self.process.wait()
 
     def stop(self):
+        """At once: an orderly end takes seconds, and its data is never used again."""
         if self.process and self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                self.kill()
+            self.kill()
 
     def ask(self, sql, database="default", **parameters):
         """Rows as lists of texts."""

@@ -12,6 +12,7 @@ import pytest
 
 import clickhouse
 import fleets
+import newer_clickhouse
 from queries import ENVIRONMENT
 
 pytestmark = pytest.mark.skipif(not clickhouse.PROGRAM, reason="no clickhouse-server: docker/install-deps.sh test")
@@ -49,11 +50,28 @@ def servers(build, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def url(build, servers, files):
+def newer(build, tmp_path_factory):
+    """The engine of a current ClickHouse."""
+    one = newer_clickhouse.Server(clickhouse.folder_of(tmp_path_factory, "newer")).start()
+    made = run(build, "push", one.url, "--init")
+    assert made.returncode == 0, made.stderr
+    yield one
+    one.stop()
+
+
+@pytest.fixture(scope="module", params=["servers", pytest.param("newer", marks=newer_clickhouse.NEEDED)])
+def engines(request):
+    """The one to send to, and the one to ask: the other shard answers as well."""
+    got = request.getfixturevalue(request.param)
+    return got if request.param == "servers" else [got, got]
+
+
+@pytest.fixture(scope="module")
+def url(build, engines, files):
     for job, paths in files.items():
-        sent = run(build, "push", servers[0].url, "--job", job, *paths)
+        sent = run(build, "push", engines[0].url, "--job", job, *paths)
         assert sent.returncode == 0, sent.stderr
-    return servers[1].url  # the other shard answers as well
+    return engines[1].url
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +301,8 @@ def test_wrong_words(build, url, words, status, told):
     assert answer.stdout == ""
 
 
-def test_wrong_servers(build, servers, url, tmp_path):
+def test_wrong_servers(build, servers):
+    url = servers[1].url
     refused = run(build, "--on", f"http://127.0.0.1:{clickhouse.free_port()}", "jobs")
     assert refused.returncode == 1 and "connect" in refused.stderr and "fix:" in refused.stderr
     password = run(build, "--on", url, "jobs", CLICKHOUSE_PASSWORD="wrong")
@@ -320,12 +339,12 @@ def filled(sql):
     )
 
 
-def test_each_query_of_the_dashboard_has_rows(servers, url):
+def test_each_query_of_the_dashboard_has_rows(engines, url):
     board = json.loads(BOARD.read_text())
     titles = [title for title, sql in queries_of(board)]
     assert len(titles) >= 6 and len(set(titles)) == len(titles)
     for title, sql in queries_of(board):
         assert "$" not in filled(sql), title
-        assert servers[0].ask(filled(sql), database="fade"), title
+        assert engines[0].ask(filled(sql), database="fade"), title
     variables = {one["name"]: one for one in board["templating"]["list"]}
-    assert ["train"] in servers[0].ask(variables["job"]["query"], database="fade")
+    assert ["train"] in engines[0].ask(variables["job"]["query"], database="fade")

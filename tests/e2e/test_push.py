@@ -11,7 +11,8 @@ import pytest
 
 import clickhouse
 import harness
-from daemons import daemon, wait_until  # noqa: F401 (fixture)
+from daemons import wait_until
+from pushes import many_calls, push, record, run_with_push, start_push, view_rows  # noqa: F401 (fixture)
 from queries import ENVIRONMENT
 
 pytestmark = pytest.mark.skipif(not clickhouse.PROGRAM, reason="no clickhouse-server: docker/install-deps.sh test")
@@ -41,48 +42,6 @@ def pair(tmp_path_factory, build):
         shard.stop()
 
 
-def push(build, *words, **environment):
-    env = {**ENVIRONMENT, **clickhouse.environment(), **environment}
-    return subprocess.run(
-        [build.fade_query, "push", *map(str, words)], env=env, capture_output=True, text=True, timeout=200
-    )
-
-
-def start_push(build, *words):
-    env = {**ENVIRONMENT, **clickhouse.environment()}
-    return subprocess.Popen(
-        [build.fade_query, "push", *map(str, words)],
-        env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-@pytest.fixture
-def record(build, tmp_path):
-    def run(words="alloc copy launch=6 count fail sync free", name="run.db", *options, **environment):
-        command = [build.fade_run, "-q", *options, "-o", tmp_path / name, "--", build.tracees / "parts", *words.split()]
-        assert harness.run(command, build.environment("v6", **environment), tmp_path).status == 0
-        return tmp_path / name
-
-    return run
-
-
-def many_calls(path, calls):
-    """The rows of calls again and again, with the next ids and later times, to the wanted number."""
-    with sqlite3.connect(path) as db:
-        most, span = db.execute("SELECT max(id), max(ts) + 1 FROM call_").fetchone()
-        columns = "ts, dur, thread, fn, caller, up, result, launch, id"
-        for k in range(1, -(-calls // most)):
-            values = f"ts + {span * k}, dur, thread, fn, caller, up, result, launch, id + {most * k}"
-            db.execute(f"INSERT INTO call_({columns}) SELECT {values} FROM call_ WHERE id <= {most}")
-        db.execute("DELETE FROM call_ WHERE id > ?", [calls])
-        db.execute("UPDATE session_ SET last_call = ?", [calls])
-    db.close()
-    return path
-
-
 @pytest.fixture(scope="module")
 def big(build, tmp_path_factory):
     """Ten ranges of ids."""
@@ -98,13 +57,6 @@ def big(build, tmp_path_factory):
     ]
     assert harness.run(command, build.environment("v6"), folder).status == 0
     return many_calls(folder / "big.db", CALLS)
-
-
-def view_rows(path, sql):
-    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as db:
-        rows = db.execute(sql).fetchall()
-    db.close()
-    return rows
 
 
 def number_of(server, path):
@@ -419,25 +371,6 @@ def test_rows_come_along_with_a_recording_that_goes_on(build, server, tmp_path):
     assert [one.name for one in tmp_path.iterdir() if one.name.startswith("goes-on")] == ["goes-on.db"]
 
 
-def run_with_push(build, folder, url, name, words="alloc launch=9 wait copy free", *options):
-    env = build.environment("v6", FADE_JOB=name, **clickhouse.environment())
-    command = [
-        build.fade_run,
-        "--no-summary",
-        *options,
-        "--push",
-        url,
-        "-o",
-        folder / f"{name}.db",
-        "--",
-        build.tracees / "parts",
-        *words.split(),
-    ]
-    return subprocess.Popen(
-        command, env=env, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-
-
 def test_fade_run_sends_while_the_program_runs(build, server, tmp_path):
     program = run_with_push(build, tmp_path, server.url, "along")
     assert program.stdout.readline() == b"waiting\n"
@@ -496,29 +429,3 @@ def test_fade_run_refuses_what_does_not_go_together(build, tmp_path, words, said
     ran = subprocess.run([build.fade_run, *words], cwd=tmp_path, capture_output=True, text=True, env=ENVIRONMENT)
     assert ran.returncode == 2 or ran.returncode == 125
     assert said in ran.stderr
-
-
-def test_the_daemon_sends_its_recordings(build, server, daemon, tmp_path):  # noqa: F811
-    (tmp_path / "password").write_text("secret\n")
-    daemon.start(
-        "--push",
-        server.url,
-        "--push-user",
-        "fade",
-        "--push-password-file",
-        tmp_path / "password",
-        environment={"SLURM_JOB_ID": "77"},
-    )
-    target = daemon.target()
-    daemon.attach(target.pid)
-    wait_until(lambda: server.number("SELECT count() FROM recordings WHERE job = 'slurm-77'"), "the first snapshot")
-    target.kill()
-    wait_until(
-        lambda: server.number("SELECT count() FROM recordings WHERE job = 'slurm-77' AND complete = 1"),
-        "the last snapshot",
-    )
-    path = server.ask("SELECT file FROM recordings WHERE job = 'slurm-77'", "fade")[0][0]
-    assert (
-        server.number("SELECT count() FROM calls WHERE job = 'slurm-77'")
-        == view_rows(path, "SELECT count(*) FROM calls")[0][0]
-    )

@@ -5,7 +5,7 @@ FROM (
   SELECT job, min(begin_ns) AS first, groupArray((recording, begin_ns, clock)) AS each
   FROM (
     SELECT job, recording, start_ns - ahead_ns AS begin_ns, if(operations > 0, 'collectives', 'NTP') AS clock
-    FROM (SELECT job, recording, host, start_ns FROM recordings WHERE 1 /*? AND job = :job */)
-    GLOBAL ANY LEFT JOIN ({clocks}) USING (job, host))
+    FROM (SELECT job, recording, host, start_ns FROM recordings WHERE 1 /*? AND job = :job */) AS begun
+    GLOBAL ANY LEFT JOIN ({clocks}) AS clocks USING (job, host))
   GROUP BY job)
 ARRAY JOIN each AS b

@@ -6,7 +6,8 @@ FROM (
   FROM (
     SELECT job, host, communicator, nth, start_ns + assumeNotNull(gpu_end) AS moment
     FROM collective_calls
-    GLOBAL ANY INNER JOIN (SELECT recording, start_ns FROM recordings WHERE 1 /*? AND job = :job */) USING (recording)
+    GLOBAL ANY INNER JOIN (SELECT recording, start_ns FROM recordings WHERE 1 /*? AND job = :job */) AS begun
+      USING (recording)
     WHERE gpu_end IS NOT NULL /*? AND job = :job */)
   GROUP BY job, communicator, nth)
 ARRAY JOIN ends AS e

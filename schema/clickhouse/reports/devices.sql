@@ -32,10 +32,10 @@ SELECT job, host, rank, pid, device AS ordinal, name, arch, coalesce(received_mu
   pci, node, driver_arch, driver_memory AS driver_memory_bytes, reference_name AS reference, driver_mhz,
   round(clock) AS mhz, round(busy, 1) AS busy_percent, round(power, 1) AS watts, hot AS celsius_most
 FROM (SELECT * FROM device_truth WHERE 1 /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
-  /*? AND pid = :pid */ /*? AND device = :device */ /*? AND match(name, :name) */)
+  /*? AND pid = :pid */ /*? AND device = :device */ /*? AND match(name, :name) */) AS truth
 GLOBAL ANY LEFT JOIN (
   SELECT recording, node, toNullable(avg(mhz)) AS clock, toNullable(avg(busy_percent)) AS busy,
     toNullable(avg(watts)) AS power,
     max(celsius_most) AS hot
-  FROM gpu_samples WHERE 1 /*? AND job = :job */ /*? AND host = :host */ GROUP BY recording, node) USING (recording,
-    node)
+  FROM gpu_samples WHERE 1 /*? AND job = :job */ /*? AND host = :host */
+  GROUP BY recording, node) AS sensors USING (recording, node)

@@ -31,6 +31,6 @@ FROM (
     argMin(call_id, start) AS call_id, argMin(args, start) AS args
   FROM failures WHERE NOT ifNull(normal, 0) /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
     /*? AND pid = :pid */ /*? AND tid = :tid */ /*? AND (match(name, :name) OR match(ifNull(error, ''), :name)) */
-  GROUP BY job, host, recording, rank, process_id, pid, name, code, caller, injected)
-GLOBAL ANY LEFT JOIN ({begins}) USING (job, recording)
+  GROUP BY job, host, recording, rank, process_id, pid, name, code, caller, injected) AS failed
+GLOBAL ANY LEFT JOIN ({begins}) AS begins USING (job, recording)
 WHERE 1 /*? AND start_ns >= :from */ /*? AND start_ns < :to */

@@ -25,5 +25,5 @@ FROM (SELECT job, host, recording, ms, pid, rank, device, kind, used, peak, allo
         /*? AND device = :device */) AS m
 GLOBAL ANY LEFT JOIN (SELECT recording, pid, device, kind, max(peak) AS most FROM memory_timeline WHERE 1
   /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */ /*? AND pid = :pid */
-                      GROUP BY recording, pid, device, kind) USING (recording, pid, device, kind)
+                      GROUP BY recording, pid, device, kind) AS peaks USING (recording, pid, device, kind)
 WHERE 1 /*? AND time_ns >= :from */ /*? AND time_ns < :to */

@@ -81,7 +81,7 @@ FROM (
   SELECT job, rank, 'end', toInt64(min(assumeNotNull("end") + shift)), toInt64(0), any(clock)
   FROM (SELECT job, rank, recording, "end" FROM processes
         WHERE rank IS NOT NULL AND "end" IS NOT NULL AND (exit_code > 0 OR exit_signal > 0) /*? AND job = :job */
-          /*? AND host = :host */ /*? AND rank = :rank */)
-  GLOBAL ANY INNER JOIN ({begins}) USING (job, recording) GROUP BY job, rank)
+          /*? AND host = :host */ /*? AND rank = :rank */) AS ended
+  GLOBAL ANY INNER JOIN ({begins}) AS begins USING (job, recording) GROUP BY job, rank)
 GROUP BY job, rank
 HAVING countIf(what = 'host') > 0

@@ -64,12 +64,12 @@ FROM (
         toFloat64(ifNull(mhz, 0)) AS mhz_, toFloat64(ifNull(celsius, 0)) AS celsius_,
         concat(categories, if(categories = '', '', ','), 'OUTSIDE:', toString(ifNull(outside_ns, 0)), ':0') AS parts
       FROM (SELECT *, idx AS step FROM rank_steps WHERE rank IS NOT NULL AND duration IS NOT NULL
-              /*? AND job = :job */ /*? AND match(name, :name) */)
+              /*? AND job = :job */ /*? AND match(name, :name) */) AS made
       GLOBAL ANY LEFT JOIN (
         SELECT recording, rank, assumeNotNull(step) AS step, count() AS operations,
           toInt64(sum(assumeNotNull(gpu_end) - assumeNotNull(gpu_start))) AS met
         FROM collective_calls WHERE step IS NOT NULL AND gpu_end IS NOT NULL AND rank IS NOT NULL /*? AND job = :job */
-        GROUP BY recording, rank, step) USING (recording, rank, step))
+        GROUP BY recording, rank, step) AS works USING (recording, rank, step))
       GROUP BY job, step
       HAVING ranks > 1)
     ARRAY JOIN arrayConcat(
@@ -77,6 +77,6 @@ FROM (
       arrayMap(x -> (splitByChar(':', x)[1], -toInt64(splitByChar(':', x)[2])), splitByChar(',', usual.3)),
       [('GPU', if(late.8 < 0, toInt64(0), toInt64(late.8 - usual_gpu)))]) AS w
       GROUP BY job, step, word)
-    GROUP BY job, step))
-GLOBAL ANY LEFT JOIN ({begins}) USING (job, recording)
+    GROUP BY job, step)) AS compared
+GLOBAL ANY LEFT JOIN ({begins}) AS begins USING (job, recording)
 WHERE 1 /*? AND rank = :rank */ /*? AND host = :host */ /*? AND start_ns >= :from */ /*? AND start_ns < :to */
