@@ -27,6 +27,7 @@ Result<void> check_diff_of_jobs(const std::vector<std::string>& words, const Set
   constexpr std::string_view kExample = "fade-query --on URL diff JOB-BEFORE JOB-AFTER";
   if (words.size() != kWordsOfJobs)
     return usage("diff compares two jobs, or without a name the machines of a job", {}, std::string(kExample));
+  if (words[1] == words[2]) return usage("both jobs are " + table::printable(words[1]), {}, std::string(kExample));
   for (const Parameter& p : parameters(settings))
     if (p.parameter != "name" && !table::is_null(p.value))
       return usage("diff of two jobs has no " + std::string(p.option), {}, std::string(kExample));

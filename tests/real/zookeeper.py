@@ -53,7 +53,7 @@ class ZooKeeper:
     def start(self):
         (self.folder / "data").mkdir(parents=True)
         (self.folder / "zoo.cfg").write_text(CONFIG.format(folder=self.folder, port=self.port))
-        (java,) = (self.root / "usr/lib/jvm").glob("java-*/bin/java")
+        java = min((self.root / "usr/lib/jvm").glob("java-*/bin/java"))  # one name is a link to the other
         jars = self.root / "usr/share/java"
         with open(self.folder / "out", "wb") as out:
             self.process = subprocess.Popen(

@@ -1,5 +1,5 @@
--- The values that fade-query --on URL diff JOB JOB compares: those of fade-query diff (schema/reports/page_diff.sql), a row
--- for each job and value. numbers: of the recordings that have it. texts: the different ones; at most eight are shown.
+-- The values that fade-query --on URL diff JOB JOB compares: those of fade-query diff (schema/reports/page_diff.sql), a
+-- row for each job and value. numbers: of the recordings that have it. text: the different ones, at most eight.
 SELECT toUInt8(job = :after) AS is_after, place, section, item, unit, groupArrayIf(number, unit != '') AS numbers,
   concat(arrayStringConcat(arraySlice(arraySort(groupUniqArrayIf(word, unit = '')) AS words, 1, 8), '; '),
     if(length(words) > 8, concat('; and ', toString(length(words) - 8), ' more'), '')) AS text
@@ -35,7 +35,8 @@ FROM (
     FROM kernel_runs WHERE job IN (:before, :after) GROUP BY job, recording
     UNION ALL
     SELECT job, recording, [
-        (toUInt8(5), 'launches', concat(name, ' <', shape, '>'), 'n', toFloat64(sum(launches - ifNull(in_graphs, 0))), '')]
+        (toUInt8(5), 'launches', concat(name, ' <', shape, '>'), 'n', toFloat64(sum(launches - ifNull(in_graphs, 0))),
+          '')]
     FROM (
       SELECT job, recording, name, launches, in_graphs, concat(
         toString(ifNull(grid_x, 0)), 'x', toString(ifNull(grid_y, 0)), 'x', toString(ifNull(grid_z, 0)), ', ',
@@ -48,13 +49,15 @@ FROM (
     FROM gpu_stats WHERE job IN (:before, :after) GROUP BY job, recording, kind, name
     UNION ALL
     SELECT job, recording, [
-        (toUInt8(6), 'GPU time', concat('busy', if(device IS NULL, '', concat(', device ', toString(assumeNotNull(device))))),
-          'ns', toFloat64(sum(ifNull(busy_ns, 0))), '')]
+        (toUInt8(6), 'GPU time',
+          concat('busy', if(device IS NULL, '', concat(', device ', toString(assumeNotNull(device))))), 'ns',
+          toFloat64(sum(ifNull(busy_ns, 0))), '')]
     FROM gpu_busy WHERE job IN (:before, :after) GROUP BY job, recording, device
     UNION ALL
     SELECT job, recording, [
         (toUInt8(7), 'memory', concat(place_, ', peak of a process'), 'bytes', toFloat64(max(ifNull(peak, 0))), ''),
-        (toUInt8(7), 'memory', concat(place_, ', left at the end'), 'bytes', toFloat64(sum(ifNull(live_at_end, 0))), ''),
+        (toUInt8(7), 'memory', concat(place_, ', left at the end'), 'bytes', toFloat64(sum(ifNull(live_at_end, 0))),
+          ''),
         (toUInt8(7), 'memory', concat(place_, ', allocated'), 'bytes', toFloat64(sum(ifNull(allocated, 0))), '')]
     FROM (
       SELECT job, recording, peak, live_at_end, allocated, multiIf(memory != 'device', 'host', device IS NULL,

@@ -1,5 +1,5 @@
--- For SQLite: the collective operations of communicators of all ranks, numbered as in schema/reports/rank_waits.sql, and
--- the steps that they were made in. The last of several common table expressions is `operation`.
+-- For SQLite: the collective operations of communicators of all ranks, numbered as in schema/reports/rank_waits.sql,
+-- and the steps that they were made in. The last of several common table expressions is `operation`.
 known AS MATERIALIZED (
   SELECT function_id AS id, name FROM comm_functions WHERE together AND session = :session
 ), partial AS MATERIALIZED (  -- from where operations may be missing, the n-th is not the n-th

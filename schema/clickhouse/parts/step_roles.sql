@@ -1,8 +1,8 @@
--- For each step of several ranks the process that was late (role 1) and the one in the middle by duration (role 2; 3: it
--- is both), with figures of the step. Only for these the report reads the parts of their time. Numbers alone are
+-- For each step of several ranks the process that was late (role 1) and the one in the middle by duration (role 2; 3:
+-- it is both), with figures of the step. Only for these the report reads the parts of their time. Numbers alone are
 -- grouped here, so that millions of rows take seconds.
--- figures: ranks, whether all of them met, the medians of met, of work on the GPU, of clock and temperature; of the late
--- one rank, duration, met, work on the GPU; of the one in the middle rank and duration. -1: not known.
+-- figures: ranks, whether all of them met, the medians of met, of work on the GPU, of clock and temperature; of the
+-- late one rank, duration, met, work on the GPU; of the one in the middle rank and duration. -1: not known.
 SELECT step AS idx, w.1 AS recording, w.2 AS pid, w.3 AS role,
   (ranks, has_met, usual_met, usual_gpu, usual_mhz, usual_celsius, late_rank, durations[late_at], mets[late_at],
     owns[late_at], usual_rank, usual_ns) AS figures

@@ -31,7 +31,8 @@
 -- column: usual_celsius    number    the median of the other ranks
 -- column: by               text      what tells the late rank: collectives, or duration
 SELECT job, step, name, ranks, rank, host, pid, start + shift AS start_ns,
-  if(has_met, usual_met - met_ns, more_ns) AS late_ns, duration_ns, usual_rank, usual_ns, duration_ns - usual_ns AS more_ns,
+  if(has_met, usual_met - met_ns, more_ns) AS late_ns, duration_ns, usual_rank, usual_ns,
+  duration_ns - usual_ns AS more_ns,
   if(top.1 < 0, top.2, NULL) AS category, if(top.1 < 0, -top.1, NULL) AS category_ns,
   if(own_gpu < 0, NULL, own_gpu) AS gpu_ns, if(own_gpu < 0, NULL, usual_gpu) AS usual_gpu_ns,
   if(has_met, met_ns, NULL) AS waited_ns, if(has_met, usual_met, NULL) AS usual_waited_ns,
@@ -39,7 +40,8 @@ SELECT job, step, name, ranks, rank, host, pid, start + shift AS start_ns,
   if(late_celsius > 0, late_celsius, NULL) AS celsius, if(late_celsius > 0, usual_celsius_, NULL) AS usual_celsius,
   if(has_met, 'collectives', 'duration') AS by
 FROM (
-  SELECT job, step, any(recording) AS recording, any(name) AS name, any(host) AS host, any(pid) AS pid, any(start) AS start,
+  SELECT job, step, any(recording) AS recording, any(name) AS name, any(host) AS host, any(pid) AS pid,
+    any(start) AS start,
     any(late_mhz) AS late_mhz, any(late_celsius) AS late_celsius, any(figures_) AS figures,
     figures.1 AS ranks, figures.2 AS has_met, figures.3 AS usual_met, figures.4 AS usual_gpu, figures.5 AS usual_mhz_,
     figures.6 AS usual_celsius_, figures.7 AS rank, figures.8 AS duration_ns, figures.9 AS met_ns,

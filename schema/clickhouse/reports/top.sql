@@ -37,8 +37,8 @@ FROM (
     arrayMap(i -> pow(2, 6 + intDiv(found[i] + 1, 2)) * (2 + (found[i] + 1) % 2), places) AS ends,
     arrayMap((i, begin, end, share, low, high) -> toInt64(round(least(greatest(begin + (end - begin)
       * (share * whole - until[i] + sums[i]) / sums[i], low), high))),
-      places, begins, ends, [0.5, 0.9, 0.99], array(shortest_, shortest_, shortest_), array(longest_, longest_, longest_)
-    ) AS each,
+      places, begins, ends, [0.5, 0.9, 0.99], array(shortest_, shortest_, shortest_),
+      array(longest_, longest_, longest_)) AS each,
     arrayMap((ns, known) -> if(ns < known, toInt64(0), ns), each, array(measurable_, measurable_, measurable_)) AS p
   FROM (
     SELECT name, category AS api, nullIf(by_job, '') AS job, nullIf(by_host, '') AS host, by_rank AS rank,
