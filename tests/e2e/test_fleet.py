@@ -315,7 +315,7 @@ def test_formats(build, url):
         + run(build, "--on", url, "steps", "-f", "table").stdout
     )
     assert "FROM steps" in run(build, "--on", "http://nowhere.invalid", "steps", "--sql").stdout
-    assert "'a\\\\'b'" in run(build, "--on", "http://nowhere.invalid", "diff", "a'b", "c", "--sql").stdout
+    assert "'a\\'b'" in run(build, "--on", "http://nowhere.invalid", "diff", "a'b", "c", "--sql").stdout
 
 
 # ---------------------------------------------------------------- errors
