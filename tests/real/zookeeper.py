@@ -12,6 +12,7 @@ dataDir={folder}/data
 clientPort={port}
 clientPortAddress=127.0.0.1
 admin.enableServer=false
+4lw.commands.whitelist=srvr
 """
 
 
@@ -62,12 +63,19 @@ class ZooKeeper:
                 stdin=subprocess.DEVNULL, stdout=out, stderr=out)
         for _ in range(600):
             assert self.process.poll() is None, (self.folder / "out").read_text(errors="replace")[-2000:]
-            try:
-                with socket.create_connection(("127.0.0.1", self.port), timeout=1):
-                    return self
-            except OSError:
-                time.sleep(0.1)
+            if self.serves():
+                return self
+            time.sleep(0.1)
         raise AssertionError("ZooKeeper does not answer")
+
+    def serves(self):
+        """It takes connections before it answers them."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as to:
+                to.sendall(b"srvr")
+                return b"Mode:" in to.recv(4096)
+        except OSError:
+            return False
 
     def stop(self):
         if self.process and self.process.poll() is None:
