@@ -1,8 +1,11 @@
 """Completion scripts for bash, zsh and fish, made from the programs' own descriptions (PROGRAM --dump-cli).
 
-usage: completions.py bash|zsh|fish OUTPUT DESCRIPTION.json...
+usage: completions.py bash|zsh|fish OUTPUT FLEET-REPORTS DESCRIPTION.json...
+
+FLEET-REPORTS is schema/clickhouse/reports: the reports of fade-query --on, a file each. Its first line says what it is.
 """
 import json
+import pathlib
 import shlex
 import sys
 
@@ -25,6 +28,16 @@ def short(program):
 
 def reads_recordings(program):
     return program["name"] in ("fade-query", "fade-top")
+
+
+def fleet_words(program):
+    """The reports over a server. No other words stand where --on URL is given."""
+    return program.get("fleet", [])
+
+
+def read_fleet(folder):
+    titles = {path.stem: path.read_text(encoding="utf-8").splitlines()[0] for path in sorted(folder.glob("*.sql"))}
+    return [{"name": name, "help": title.removeprefix("-- ")} for name, title in titles.items()]
 
 
 # ---------------------------------------------------------------- bash
@@ -101,6 +114,10 @@ def bash_program(program):
         names = shlex.quote(" ".join(w["name"] for w in program["words"]))
         files = '; compgen -f -X "!*.db" -- "$current"' if reads_recordings(program) else ""
         rest = f'mapfile -t COMPREPLY < <(compgen -W {names} -- "$current"{files})'
+        if fleet_words(program):
+            fleet = shlex.quote(" ".join(w["name"] for w in fleet_words(program)))
+            has_server = '[[ " ${COMP_WORDS[*]} " == *" --on "* ]]'
+            rest = f'if {has_server}; then _fade_words {fleet} "$current"; return; fi\n  {rest}'
     return f"""
 {function(program["name"])}() {{
   local takers={takers} current=${{COMP_WORDS[COMP_CWORD]}} first open
@@ -172,9 +189,20 @@ def zsh_option(option):
 def zsh_words(program):
     words = " ".join(f"'{w['name']}:{zsh_text(w['help'])}'" for w in program["words"])
     files = "_files -g '*.db'" if reads_recordings(program) else "_default"
+    fleet = " ".join(f"'{w['name']}:{zsh_text(w['help'])}'" for w in fleet_words(program))
+    on_server = (
+        f"""
+  if (( ${{words[(I)--on*]}} )); then
+    known=({fleet})
+    _describe report known
+    return
+  fi"""
+        if fleet
+        else ""
+    )
     return f"""
 {function(program["name"])}_words() {{
-  local -a known
+  local -a known{on_server}
   known=({words})
   _describe word known
   {files}
@@ -248,12 +276,19 @@ def fish_option(command, condition, option):
 
 
 def fish_words(command, condition, program):
+    lines = []
+    if fleet_words(program):
+        before = condition + ("; and " if condition else "")
+        on_server, condition = f"{before}__fish_contains_opt on", f"{before}not __fish_contains_opt on"
+        for w in fleet_words(program):
+            name, text = fish_quote(w["name"]), fish_quote(w["help"])
+            lines.append(f"complete -c {command} -n {fish_quote(on_server)} -f -a {name} -d {text}")
     where = f"complete -c {command}" + (f" -n {fish_quote(condition)}" if condition else "")
     if program["takes_command"]:
         return [f"{where} -x -a '(__fish_complete_subcommand)'"]
     if program["words_complete"] == "process":
         return [f"{where} -x -a '(__fish_complete_pids)'"]
-    lines = [f"{where} -f -a {fish_quote(w['name'])} -d {fish_quote(w['help'])}" for w in program["words"]]
+    lines += [f"{where} -f -a {fish_quote(w['name'])} -d {fish_quote(w['help'])}" for w in program["words"]]
     return lines + ([f"{where} -x -a '(__fish_complete_suffix .db)'"] if reads_recordings(program) else [])
 
 
@@ -270,11 +305,13 @@ def fish(programs):
 
 
 def main():
-    shell, output, *descriptions = sys.argv[1:]
+    shell, output, fleet, *descriptions = sys.argv[1:]
     programs = []
     for path in descriptions:
         with open(path, encoding="utf-8") as file:
             programs.append(json.load(file))
+        if programs[-1]["name"] == "fade-query":
+            programs[-1]["fleet"] = read_fleet(pathlib.Path(fleet))
     with open(output, "w", encoding="utf-8") as file:
         file.write({"bash": bash, "zsh": zsh, "fish": fish}[shell](programs))
 

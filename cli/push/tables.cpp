@@ -133,6 +133,22 @@ Source read_source(std::string_view text) {
   return out;
 }
 
+// The file of a table's rows, with schema/clickhouse/parts/NAME.sql instead of {NAME}. Such parts have no parts.
+std::string rows_file(std::string_view table) {
+  std::string out(schema::clickhouse(fmt::format("rows/{}.sql", table)));
+  for (std::size_t open = 0; (open = out.find('{', open)) != out.npos;) {
+    const std::size_t close = out.find('}', open);
+    FADE_CHECK(close != out.npos);
+    const std::string_view part =
+        schema::clickhouse(fmt::format("parts/{}.sql", out.substr(open + 1, close - open - 1)));
+    FADE_CHECK(!part.empty());
+    const std::string text = without_comments(part);
+    out.replace(open, close + 1 - open, text);
+    open += text.size();
+  }
+  return out;
+}
+
 Source from_view(const Table& table) {
   std::string columns;
   for (const ColumnShape& column : table.stored)
@@ -149,7 +165,7 @@ Table read_table(std::string_view line) {
   const auto made = std::ranges::find(created(), out.into, &Created::name);
   FADE_CHECK(made != created().end());
   out.stored = made->stored;
-  const std::string_view source = schema::clickhouse("rows/" + out.name + ".sql");
+  const std::string source = rows_file(out.name);
   out.source = source.empty() ? from_view(out) : read_source(source);
   return out;
 }

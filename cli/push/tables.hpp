@@ -10,7 +10,7 @@
 
 namespace fade::push {
 
-inline constexpr std::int64_t kVersion = 1;  // of the tables
+inline constexpr std::int64_t kVersion = 2;  // of the tables
 
 struct Lookup {
   std::string key;  // a column of the rows; the first column of the statement

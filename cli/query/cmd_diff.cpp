@@ -119,8 +119,10 @@ std::string half_words(Half& half, std::string_view label) {
   return text;
 }
 
-std::string noise_sentence(const Half& before, const Half& after) {
-  if (before.sessions >= kFewestRuns && after.sessions >= kFewestRuns)
+bool knows_noise(std::size_t before, std::size_t after) { return before >= kFewestRuns && after >= kFewestRuns; }
+
+std::string noise_sentence(std::size_t before, std::size_t after) {
+  if (knows_noise(before, after))
     return "clear: the difference of the means is larger than the noise of the runs (Welch's test, 95 %).";
   return fmt::format(
       "Nothing is known about noise: that takes {} runs on each side. fade-run --append -o FILE.db -- PROGRAM adds a "
@@ -155,13 +157,11 @@ Result<void> print_section(Context& context, std::span<const Difference> part) {
              : context.output.bytes->write(fmt::format("... and {} more: --limit 0\n", part.size() - shown_rows));
 }
 
-Result<void> print_page(Context& context, Half& before, Half& after, std::span<const Difference> all,
+Result<void> print_page(Context& context, const std::vector<std::string>& head, std::span<const Difference> all,
                         std::size_t same) {
-  std::string head;
-  for (const std::string& words :
-       {half_words(before, "before"), half_words(after, "after"), noise_sentence(before, after)})
-    head += paragraph(context, words, 2) + "\n";
-  if (auto done = context.output.bytes->write(head); !done) return done;
+  std::string text;
+  for (const std::string& words : head) text += paragraph(context, words, 2) + "\n";
+  if (auto done = context.output.bytes->write(text); !done) return done;
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && all[end].rank == all[begin].rank) ++end;
     if (auto done = print_section(context, all.subspan(begin, end - begin)); !done) return done;
@@ -188,7 +188,16 @@ Result<void> compare_recordings(Context& context) {
   std::size_t same = 0;
   const auto all = differences(before->rows, before->sessions, after->rows, after->sessions, same);
   if (context.output.format != table::Format::Table) return print_values(context, all);
-  return print_page(context, *before, *after, all, same);
+  return print_page(
+      context,
+      {half_words(*before, "before"), half_words(*after, "after"), noise_sentence(before->sessions, after->sessions)},
+      all, same);
+}
+
+Result<void> print_differences(Context& context, const std::vector<std::string>& head,
+                               const std::vector<Difference>& all, std::size_t same) {
+  return context.output.format == table::Format::Table ? print_page(context, head, all, same)
+                                                       : print_values(context, all);
 }
 
 }  // namespace fade::query

@@ -8,6 +8,7 @@
 #include "base/suggest.hpp"
 #include "cli/push/server.hpp"
 #include "cli/query/command.hpp"
+#include "cli/query/fleet_diff.hpp"
 #include "cli/query/fleet_reports.hpp"
 #include "cli/query/page.hpp"
 #include "cli/query/server_access.hpp"
@@ -17,6 +18,21 @@ namespace fade::query {
 namespace {
 
 using Lines = Result<std::vector<std::string>>;
+
+constexpr std::size_t kWordsOfJobs = 3;  // diff JOB JOB
+
+bool is_diff_of_jobs(const std::vector<std::string>& words) { return words.size() > 1 && words[0] == "diff"; }
+
+Result<void> check_diff_of_jobs(const std::vector<std::string>& words, const Settings& settings) {
+  constexpr std::string_view kExample = "fade-query --on URL diff JOB-BEFORE JOB-AFTER";
+  if (words.size() != kWordsOfJobs)
+    return usage("diff compares two jobs, or without a name the machines of a job", {}, std::string(kExample));
+  if (words[1] == words[2]) return usage("both jobs are " + table::printable(words[1]), {}, std::string(kExample));
+  for (const Parameter& p : parameters(settings))
+    if (p.parameter != "name" && !table::is_null(p.value))
+      return usage("diff of two jobs has no " + std::string(p.option), {}, std::string(kExample));
+  return {};
+}
 
 Result<const Report*> wanted_report(const std::vector<std::string>& words) {
   if (words.size() > 1)
@@ -90,9 +106,32 @@ Result<void> print_lines(Context& context, const Report& report, const FleetQuer
   return {};
 }
 
+// A server with the tables of this fade.
+Result<push::Server> connect(const Settings& settings) {
+  auto address = push::read_address(settings.on);
+  if (!address) return usage(address.error().message, address.error().cause, address.error().fix);
+  auto access = read_server_access(settings);
+  if (!access) return tl::unexpected(access.error());
+  static constexpr std::atomic<bool> kNeverStopped{false};
+  auto server = push::Server::make(*address, *access, kNeverStopped);
+  if (!server) return server;
+  if (auto fine = server->check(); !fine) return tl::unexpected(fine.error());
+  return server;
+}
+
+Result<void> ask_about_two_jobs(Context& context) {
+  const std::vector<std::string>& words = context.words;
+  if (auto fine = check_diff_of_jobs(words, context.settings); !fine) return fine;
+  if (context.settings.sql) return context.output.bytes->write(diff_of_jobs(words[1], words[2]) + ";\n");
+  auto server = connect(context.settings);
+  if (!server) return tl::unexpected(server.error());
+  return compare_jobs(context, *server, words[1], words[2]);
+}
+
 }  // namespace
 
 Result<void> ask_fleet(Context& context) {
+  if (is_diff_of_jobs(context.words)) return ask_about_two_jobs(context);
   const Settings& settings = context.settings;
   auto report = wanted_report(context.words);
   if (!report) return tl::unexpected(report.error());
@@ -101,14 +140,8 @@ Result<void> ask_fleet(Context& context) {
   auto query = fleet_query(**report, settings, most);
   if (!query) return tl::unexpected(query.error());
   if (settings.sql) return context.output.bytes->write(query->sql + ";\n");
-  auto address = push::read_address(settings.on);
-  if (!address) return usage(address.error().message, address.error().cause, address.error().fix);
-  auto access = read_server_access(settings);
-  if (!access) return tl::unexpected(access.error());
-  static constexpr std::atomic<bool> kNeverStopped{false};
-  auto server = push::Server::make(*address, *access, kNeverStopped);
+  auto server = connect(settings);
   if (!server) return tl::unexpected(server.error());
-  if (auto fine = server->check(); !fine) return fine;
   Lines lines = server->select(query->sql + view_settings(*server));
   if (!lines) return tl::unexpected(explained(lines.error(), settings));
   auto nothing = lines->empty() ? why_nothing(*server, settings, **report) : Result<std::string>();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 namespace fade::query {
 namespace {
@@ -20,16 +21,31 @@ void add(Side& side, const NamedRow& row) {
   (side.text += side.text.empty() ? "" : "; ") += text;
 }
 
-void take(std::map<ItemKey, Difference>& all, const NamedRows& rows, std::size_t sessions, Side Difference::*side) {
-  for (const NamedRow& row : rows) {
-    const ItemKey key{row.number("rank"), row.text("section"), row.text("item")};
-    Difference& d = all[key];
-    std::tie(d.rank, d.section, d.item) = key;
-    d.unit = row.text("unit");
-    add(d.*side, row);
-  }
+using Items = std::map<ItemKey, Difference>;
+
+Difference& item_of(Items& all, const ItemKey& key, std::string unit) {
+  Difference& d = all[key];
+  std::tie(d.rank, d.section, d.item) = key;
+  d.unit = std::move(unit);
+  return d;
+}
+
+void fill_up(Items& all, std::size_t sessions, Side Difference::*side) {
   for (auto& [key, d] : all)
     if (Side& s = d.*side; !s.numbers.empty() && is_zero_without_rows(d.unit)) s.numbers.resize(sessions, 0);
+}
+
+void take(Items& all, const NamedRows& rows, std::size_t sessions, Side Difference::*side) {
+  for (const NamedRow& row : rows) {
+    const ItemKey key{row.number("rank"), row.text("section"), row.text("item")};
+    add(item_of(all, key, row.text("unit")).*side, row);
+  }
+  fill_up(all, sessions, side);
+}
+
+void take(Items& all, const std::vector<ItemValues>& items, std::size_t sessions, Side Difference::*side) {
+  for (const ItemValues& one : items) item_of(all, {one.rank, one.section, one.item}, one.unit).*side = one.values;
+  fill_up(all, sessions, side);
 }
 
 bool is_same(const Difference& d) {
@@ -44,11 +60,10 @@ bool comes_before(const Difference& a, const Difference& b) {
   return std::fabs(a.more()) > std::fabs(b.more());
 }
 
-}  // namespace
-
-std::vector<Difference> differences(const NamedRows& before, std::size_t sessions_before, const NamedRows& after,
-                                    std::size_t sessions_after, std::size_t& same) {
-  std::map<ItemKey, Difference> all;
+template <class Values>
+std::vector<Difference> different(const Values& before, std::size_t sessions_before, const Values& after,
+                                  std::size_t sessions_after, std::size_t& same) {
+  Items all;
   take(all, before, sessions_before, &Difference::before);
   take(all, after, sessions_after, &Difference::after);
   std::vector<Difference> out;
@@ -58,6 +73,19 @@ std::vector<Difference> differences(const NamedRows& before, std::size_t session
     else out.push_back(std::move(d));
   std::ranges::stable_sort(out, comes_before);
   return out;
+}
+
+}  // namespace
+
+std::vector<Difference> differences(const NamedRows& before, std::size_t sessions_before, const NamedRows& after,
+                                    std::size_t sessions_after, std::size_t& same) {
+  return different(before, sessions_before, after, sessions_after, same);
+}
+
+std::vector<Difference> differences(const std::vector<ItemValues>& before, std::size_t sessions_before,
+                                    const std::vector<ItemValues>& after, std::size_t sessions_after,
+                                    std::size_t& same) {
+  return different(before, sessions_before, after, sessions_after, same);
 }
 
 }  // namespace fade::query

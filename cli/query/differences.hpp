@@ -27,9 +27,20 @@ struct Difference {
   Noise noise() const { return is_text() ? Noise::Beyond : noise_of(before.numbers, after.numbers); }
 };
 
+// A value of a recording or of a job: a number for each session that has it, or a text.
+struct ItemValues {
+  std::int64_t rank = 0;
+  std::string section, item, unit;
+  Side values;
+};
+
 // `before`, `after`: rows of schema/reports/page_diff.sql; of so many sessions. Equal values are left out and counted
 // in `same`. Sections by rank; within one the largest difference first, texts by name.
 std::vector<Difference> differences(const NamedRows& before, std::size_t sessions_before, const NamedRows& after,
                                     std::size_t sessions_after, std::size_t& same);
+// The same of values that were put together elsewhere, each once.
+std::vector<Difference> differences(const std::vector<ItemValues>& before, std::size_t sessions_before,
+                                    const std::vector<ItemValues>& after, std::size_t sessions_after,
+                                    std::size_t& same);
 
 }  // namespace fade::query

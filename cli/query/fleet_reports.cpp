@@ -169,7 +169,9 @@ const Report* find_fleet_report(std::string_view name) {
   return nullptr;
 }
 
-std::string fleet_statement(std::string_view name) { return part(name); }
+std::string fleet_statement(std::string_view name, const std::vector<Parameter>& values) {
+  return with_values(part(name), values);
+}
 
 Result<FleetQuery> fleet_query(const Report& report, const Settings& settings, std::optional<std::int64_t> most) {
   if (auto fine = check_filters(settings, report); !fine) return tl::unexpected(fine.error());

@@ -19,8 +19,8 @@ namespace fade::query {
 const std::vector<Report>& fleet_reports();
 const Report* find_fleet_report(std::string_view name);
 
-// A statement of schema/clickhouse/parts.
-std::string fleet_statement(std::string_view name);
+// A statement of schema/clickhouse/parts, with the values of its :parameters.
+std::string fleet_statement(std::string_view name, const std::vector<Parameter>& values = {});
 
 struct FleetQuery {
   std::vector<table::Column> columns;

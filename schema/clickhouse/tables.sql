@@ -1,4 +1,4 @@
--- fade's tables in ClickHouse, version 1. `fade-query push URL --init` makes them. Each statement is valid for
+-- fade's tables in ClickHouse, version 2. `fade-query push URL --init` makes them. Each statement is valid for
 -- ClickHouse 18.16 and for current ones: no LowCardinality, no codecs, no window functions.
 -- Columns have the names and the meaning of the views of a recording (man fade-schema). Added are:
 --   day        first day (UTC) of the recording; partitions are its months
@@ -92,21 +92,23 @@ ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (job, recording, snapshot
 
 -- Complete steps of ranks, of the thread that makes most of them, with the time spent in each category of calls
 -- (fade-query categories), outside of calls, and by the GPU; and what sensors told of its GPU in the middle of the step.
+-- gpu_ns: of all its work there. met_ns: of its work of collective operations; NULL: there was none with times.
 -- categories: "CATEGORY:ns:calls" of each, with commas between them.
 CREATE TABLE IF NOT EXISTS rank_steps_all (
   day Date, job String, host String, recording UInt64, rank Nullable(Int64), snapshot Int64, idx Int64, name String,
   pid Int64, tid Int64, start Int64, duration Nullable(Int64), waited_ns Nullable(Int64), outside_ns Nullable(Int64),
   gpu_ns Nullable(Int64), categories String, device Nullable(Int64), mhz Nullable(Float64),
-  watts Nullable(Float64), celsius Nullable(Float64))
+  watts Nullable(Float64), celsius Nullable(Float64), met_ns Nullable(Int64))
 ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (job, recording, snapshot, idx, pid);
 
--- Calls added up by function, thread and calling function.
+-- Calls added up by function, thread and calling function. buckets: "BUCKET:calls" of each bucket of durations that has
+-- calls, with commas between them. Bucket 0 begins at 0, bucket b at 2^(6 + b / 2) * (2 + b % 2) ns.
 CREATE TABLE IF NOT EXISTS call_stats_all (
   day Date, job String, host String, recording UInt64, rank Nullable(Int64), snapshot Int64, pid Int64, tid Int64,
   thread_id Int64, function_id Int64, category String, name String, parent_function_id Nullable(Int64), parent String,
   calls Int64, errors Int64, total_ns Nullable(Int64), self_ns Nullable(Int64), min_ns Nullable(Int64),
   max_ns Nullable(Int64), leaf_calls Nullable(Int64), raw_total_ns Nullable(Int64), least_ns Nullable(Int64),
-  tapped_calls Nullable(Int64), counted_calls Nullable(Int64))
+  tapped_calls Nullable(Int64), counted_calls Nullable(Int64), buckets String)
 ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (job, recording, snapshot, name, thread_id, parent);
 
 -- Calls added up by function and second.

@@ -21,15 +21,19 @@ CONFIG = """<?xml version="1.0"?>
   <path>{data}/</path><tmp_path>{data}/tmp/</tmp_path><format_schema_path>{folder}/</format_schema_path>
   <users_config>{folder}/users.xml</users_config>
   <default_profile>default</default_profile><default_database>default</default_database><timezone>UTC</timezone>
-  <remote_servers><pair>{shards}</pair></remote_servers>
+  <remote_servers><pair>{shards}</pair></remote_servers>{replicated}
 </yandex>
 """
 TLS = """<https_port>{port}</https_port><openSSL><server>
     <certificateFile>{certificate}</certificateFile><privateKeyFile>{key}</privateKeyFile>
     <verificationMode>none</verificationMode><loadDefaultCAFile>false</loadDefaultCAFile></server></openSSL>
   """
-SHARD = """<shard><replica><host>127.0.0.1</host><port>{tcp}</port>
-  <user>fade</user><password>secret</password></replica></shard>"""
+REPLICA = """<replica><host>127.0.0.1</host><port>{tcp}</port>
+  <user>fade</user><password>secret</password></replica>"""
+REPLICATED = """
+  <zookeeper><node><host>127.0.0.1</host><port>{keeper}</port></node><session_timeout_ms>5000</session_timeout_ms></zookeeper>
+  <macros><shard>1</shard><replica>{tcp}</replica></macros>
+  <interserver_http_host>127.0.0.1</interserver_http_host><interserver_http_port>{between}</interserver_http_port>"""
 USERS = """<?xml version="1.0"?>
 <yandex>
   <profiles><default><max_memory_usage>1000000000</max_memory_usage></default></profiles>
@@ -53,15 +57,22 @@ class Server:
         self.url = f"http://127.0.0.1:{self.http}"
         self.process = None
 
-    def start(self, shards=(), program=(PROGRAM,), tls=None):
-        """`tls`: a certificate and its key, for the port `https` beside the usual one."""
+    def start(self, shards=(), program=(PROGRAM,), tls=None, keeper=None):
+        """`tls`: a certificate and its key, for the port `https` beside the usual one. With the port of a ZooKeeper the
+        servers are replicas of one shard, else each is a shard."""
         self.folder.mkdir(exist_ok=True)
         self.data.mkdir(exist_ok=True)
         (self.data / "tmp").mkdir(exist_ok=True)
         if not (self.folder / "config.xml").exists():
-            of_all = "".join(SHARD.format(tcp=one.tcp) for one in shards or [self])
-            tls = TLS.format(port=self.https, certificate=tls[0], key=tls[1]) if tls else ""
-            words = dict(folder=self.folder, data=self.data, http=self.http, tcp=self.tcp, shards=of_all, tls=tls)
+            each = [REPLICA.format(tcp=one.tcp) for one in shards or [self]]
+            of_all = "".join(f"<shard>{one}</shard>" for one in each)
+            replicated = ""
+            if keeper:
+                of_all = f"<shard><internal_replication>true</internal_replication>{''.join(each)}</shard>"
+                replicated = REPLICATED.format(keeper=keeper, tcp=self.tcp, between=free_port())
+            words = dict(folder=self.folder, data=self.data, http=self.http, tcp=self.tcp, shards=of_all)
+            words["tls"] = TLS.format(port=self.https, certificate=tls[0], key=tls[1]) if tls else ""
+            words["replicated"] = replicated
             (self.folder / "config.xml").write_text(CONFIG.format(**words))
             (self.folder / "users.xml").write_text(USERS)
         with open(self.folder / "out", "ab") as out:

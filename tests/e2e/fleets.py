@@ -50,6 +50,13 @@ RESULTS = {
 }
 
 
+def leb128(number):
+    out = b""
+    while number > 127:
+        out, number = out + bytes([number & 127 | 128]), number >> 7
+    return out + bytes([number])
+
+
 def empty_recording(build, folder):
     """A recording without a session: what every file of fade has."""
     path = folder / "empty.db"
@@ -305,9 +312,10 @@ class Rank:
     def finish(self):
         for function, (n, errors, total, least, most, _, first, last) in self.sums.items():
             own = total - sum(self.sums[inner][2] for inner, outer in INSIDE.items() if outer == function)
+            hist = bytes([20]) + leb128(n) + bytes([23]) + leb128(50 * self.rank)  # some numbers take two bytes
             self.add(
                 "call_stat_",
-                (1, function, INSIDE.get(function, 0), n, errors, total, own, least, most, bytes([20, n]), 0, 0, 0, 0),
+                (1, function, INSIDE.get(function, 0), n, errors, total, own, least, most, hist, 0, 0, 0, 0),
             )
             self.add("caller_stat_", (1, RCCL if function in INSIDE else TORCH, function, n, errors, total, own))
             if function in LAUNCHES:

@@ -2,10 +2,12 @@
 
 The faults of the recorded job are known (fleets.py)."""
 import collections
+import contextlib
 import csv
 import io
 import json
 import pathlib
+import sqlite3
 import subprocess
 
 import pytest
@@ -254,6 +256,58 @@ def test_steps_without_collectives_are_those_of_ranks(build, ask, merged):
     )
 
 
+def values_of(answer):
+    """By section and item; texts as sets, because their order is that of sessions or the alphabet."""
+    assert answer.returncode == 0, answer.stderr
+    out = {}
+    for row in csv.DictReader(io.StringIO(answer.stdout)):
+        sides = [number(row[side]) if row["unit"] else set(row[side].split("; ")) for side in ("before", "after")]
+        rest = [number(row[name]) for name in ("change", "runs_before", "runs_after", "noise")]
+        out[row["section"], row["item"]] = (row["unit"], *sides, *rest)
+    return out
+
+
+def test_two_jobs_differ_as_their_merged_files_do(build, url, merged):
+    form = ["-f", "csv", "--limit", "0"]
+    here = values_of(run(build, "diff", merged / "train.db", merged / "untimed.db", *form))
+    there = values_of(run(build, "--on", url, "diff", "train", "untimed", *form))
+    apart = {"told properties"}  # by the words of the report devices
+    assert {key: value for key, value in there.items() if key[0] not in apart} == {
+        key: value for key, value in here.items() if key[0] not in apart
+    }
+    assert {"run", "steps", "time in functions", "errors", "libraries", "GPU time", "fade"} <= {key[0] for key in here}
+    assert there["told properties", "device 0 clock"][1:3] == ({"1900", "2100"}, {"2100"})
+    page = run(build, "--on", url, "diff", "train", "untimed", "-f", "table").stdout
+    assert "before: job train (64 recordings)" in page and "after: job untimed (4 recordings)" in page
+
+
+def test_work_of_gpus_and_collective_operations_have_all_rows(servers, url, files):
+    """In the tables as in the files: the late rank and the difference of clocks rest on them."""
+    ask = servers[0].ask
+    names = "id, name, start, duration"
+    there = collections.Counter(map(tuple, ask(f"SELECT rank, {names} FROM gpu_work WHERE job = 'train'", "fade")))
+    operations = collections.defaultdict(list)
+    columns = "rank, communicator, nth, step, name, gpu_start, gpu_end"
+    for rank, *row in ask(f"SELECT {columns} FROM collective_calls WHERE job = 'train' ORDER BY rank, nth", "fade"):
+        operations[rank].append(row)
+    steps = ask("SELECT rank, idx, met_ns FROM rank_steps WHERE job = 'train'", "fade")
+    met = {(rank, step): ns for rank, step, ns in steps}
+    here = collections.Counter()
+    for rank, path in enumerate(files["train"]):
+        with contextlib.closing(sqlite3.connect(path)) as file:
+            rows = file.execute(f"SELECT {names} FROM gpu_work ORDER BY start").fetchall()
+        here.update((str(rank), *map(str, row)) for row in rows)
+        reductions = [(start, start + duration) for _, name, start, duration in rows if "AllReduce" in name]
+        assert operations[str(rank)] == [
+            ["1", str(n), str(n), "ncclAllReduce", str(first), str(last)]
+            for n, (first, last) in enumerate(reductions, 1)
+        ]
+        for step, (first, last) in enumerate(reductions, 1):
+            assert met[str(rank), str(step)] == str(last - first)
+    assert there == here and sum(here.values()) == 2 * fleets.STEPS * fleets.RANKS
+    assert ask("SELECT count() FROM rank_steps WHERE job = 'untimed' AND met_ns IS NOT NULL", "fade") == [["0"]]
+
+
 # ---------------------------------------------------------------- filters and forms
 def test_filters(ask):
     assert {row["rank"] for row in ask("verdict", "--rank", "9")} == {"9"}
@@ -279,6 +333,7 @@ def test_formats(build, url):
         + run(build, "--on", url, "steps", "-f", "table").stdout
     )
     assert "FROM steps" in run(build, "--on", "http://nowhere.invalid", "steps", "--sql").stdout
+    assert "'a\\'b'" in run(build, "--on", "http://nowhere.invalid", "diff", "a'b", "c", "--sql").stdout
 
 
 # ---------------------------------------------------------------- errors
@@ -293,6 +348,11 @@ def test_formats(build, url):
         (["top", "--sort", "colour"], 2, "no column 'colour'"),
         (["top", "--job", "trian"], 2, "there is no job 'trian'"),
         (["top", "--where", "colour = 1"], 1, "--where"),
+        (["diff", "train"], 2, "diff compares two jobs"),
+        (["diff", "train", "untimed", "third"], 2, "diff compares two jobs"),
+        (["diff", "train", "untimed", "--host", "node1"], 2, "diff of two jobs has no --host"),
+        (["diff", "train", "train"], 2, "both jobs are train"),
+        (["diff", "train", "untimd"], 2, "did you mean 'untimed'"),
     ],
 )
 def test_wrong_words(build, url, words, status, told):

@@ -52,19 +52,14 @@ FROM (
     /*? AND job = :job */ /*? AND host = :host */ /*? AND rank = :rank */
   GROUP BY job, rank
   UNION ALL
-  SELECT job, rank, 'steps', toInt64(count()), arraySort(groupArray(assumeNotNull(duration)))[intDiv(count() + 1, 2)],
-    ''
-  FROM steps WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */ /*? AND host = :host */
-    /*? AND rank = :rank */ GROUP BY job, rank
+  SELECT job, rank, w.1, w.2, w.3, '' FROM (
+    SELECT job, rank, toInt64(count()) AS number, toInt64(sum(ifNull(waited_ns, 0))) AS waited,
+      arraySort(groupArray(assumeNotNull(duration)))[intDiv(count() + 1, 2)] AS middle
+    FROM steps WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */ /*? AND host = :host */
+      /*? AND rank = :rank */ GROUP BY job, rank)
+  ARRAY JOIN [('steps', number, middle), ('waited', waited, toInt64(0))] AS w
   UNION ALL
-  SELECT job, rank, 'waited', toInt64(sum(ifNull(waited_ns, 0))), toInt64(0), '' FROM steps
-  WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */ /*? AND host = :host */
-    /*? AND rank = :rank */ GROUP BY job, rank
-  UNION ALL
-  SELECT job, toNullable(slow) AS rank, 'slowest', toInt64(count()), toInt64(0), '' FROM (
-    SELECT job, name, idx, arraySort(groupArray((-assumeNotNull(duration),
-      assumeNotNull(rank))))[1].2 AS slow FROM steps
-    WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */ GROUP BY job, name, idx HAVING count() > 1)
+  SELECT job, toNullable(slow) AS rank, 'slowest', toInt64(count()), toInt64(0), '' FROM ({slowest})
   WHERE 1 /*? AND rank = :rank */ GROUP BY job, slow
   UNION ALL
   SELECT job, toNullable(late_rank) AS rank, 'late', toInt64(count()), toInt64(sum(late_ns)), '' FROM ({meetings})

@@ -30,53 +30,45 @@
 -- column: celsius          number    temperature of its GPU
 -- column: usual_celsius    number    the median of the other ranks
 -- column: by               text      what tells the late rank: collectives, or duration
-SELECT job, step, name, ranks, late.2 AS rank, late.3 AS host, late.4 AS pid, late.5 + shift AS start_ns,
-  if(has_met, usual_met - late.7, more_ns) AS late_ns, late.6 AS duration_ns, usual.2 AS usual_rank,
-  -usual.1 AS usual_ns, late.6 - usual_ns AS more_ns, if(top.1 < 0, top.2, NULL) AS category, if(top.1 < 0, -top.1,
-    NULL) AS category_ns,
-  if(late.8 < 0, NULL, late.8) AS gpu_ns, if(late.8 < 0, NULL, usual_gpu) AS usual_gpu_ns,
-  if(has_met, late.7, NULL) AS waited_ns, if(has_met, usual_met, NULL) AS usual_waited_ns,
-  if(late.10 > 0, late.10, NULL) AS mhz, if(late.10 > 0, usual_mhz_, NULL) AS usual_mhz,
-  if(late.11 > 0, late.11, NULL) AS celsius, if(late.11 > 0, usual_celsius_, NULL) AS usual_celsius,
+SELECT job, step, name, ranks, rank, host, pid, start + shift AS start_ns,
+  if(has_met, usual_met - met_ns, more_ns) AS late_ns, duration_ns, usual_rank, usual_ns,
+  duration_ns - usual_ns AS more_ns,
+  if(top.1 < 0, top.2, NULL) AS category, if(top.1 < 0, -top.1, NULL) AS category_ns,
+  if(own_gpu < 0, NULL, own_gpu) AS gpu_ns, if(own_gpu < 0, NULL, usual_gpu) AS usual_gpu_ns,
+  if(has_met, met_ns, NULL) AS waited_ns, if(has_met, usual_met, NULL) AS usual_waited_ns,
+  if(late_mhz > 0, late_mhz, NULL) AS mhz, if(late_mhz > 0, usual_mhz_, NULL) AS usual_mhz,
+  if(late_celsius > 0, late_celsius, NULL) AS celsius, if(late_celsius > 0, usual_celsius_, NULL) AS usual_celsius,
   if(has_met, 'collectives', 'duration') AS by
 FROM (
-  SELECT job, step, about.1 AS name, about.2 AS ranks, about.3 AS has_met, about.4 AS usual_met, about.5 AS usual_gpu,
-    about.6 AS usual_mhz_, about.7 AS usual_celsius_, late, usual, late.9 AS recording, top
+  SELECT job, step, any(recording) AS recording, any(name) AS name, any(host) AS host, any(pid) AS pid,
+    any(start) AS start,
+    any(late_mhz) AS late_mhz, any(late_celsius) AS late_celsius, any(figures_) AS figures,
+    figures.1 AS ranks, figures.2 AS has_met, figures.3 AS usual_met, figures.4 AS usual_gpu, figures.5 AS usual_mhz_,
+    figures.6 AS usual_celsius_, figures.7 AS rank, figures.8 AS duration_ns, figures.9 AS met_ns,
+    figures.10 AS own_gpu, figures.11 AS usual_rank, figures.12 AS usual_ns,
+    arraySort(groupArray((-more, word)))[1] AS top
   FROM (
-    SELECT job, step, any(about_) AS about, any(late_) AS late, any(usual_) AS usual,
-      arraySort(groupArray((-more, word)))[1] AS top
+    SELECT job, step, any(recording_) AS recording, any(name_) AS name, any(host_) AS host, any(pid_) AS pid,
+      any(start_) AS start, any(mhz_) AS late_mhz, any(celsius_) AS late_celsius, any(figures) AS figures_,
+      w.1 AS word, sum(w.2) AS more
     FROM (
-      SELECT job, step, any((name_, ranks, has_met, usual_met, usual_gpu, usual_mhz_, usual_celsius_)) AS about_,
-        any(late) AS late_, any(usual) AS usual_, w.1 AS word, sum(w.2) AS more
+      SELECT job, step, anyIf(recording, is_late) AS recording_, anyIf(name, is_late) AS name_,
+        anyIf(host, is_late) AS host_, anyIf(pid, is_late) AS pid_, anyIf(start, is_late) AS start_,
+        anyIf(toFloat64(ifNull(mhz, 0)), is_late) AS mhz_, anyIf(toFloat64(ifNull(celsius, 0)), is_late) AS celsius_,
+        any(figures) AS figures, anyIf(parts, is_late) AS late_parts, anyIf(parts, is_usual) AS usual_parts
       FROM (
-      SELECT job, step, any(name) AS name_, count() AS ranks, min(met_ns) >= 0 AS has_met,
-        toInt64(quantileExact(0.5)(met_ns)) AS usual_met, toInt64(quantileExact(0.5)(own_gpu_ns)) AS usual_gpu,
-        quantileExact(0.5)(mhz_) AS usual_mhz_, quantileExact(0.5)(celsius_) AS usual_celsius_,
-        arraySort(groupArray((-duration_, rank_, parts)))[intDiv(count(), 2) + 1] AS usual,
-        arraySort(groupArray((if(met_ns < 0, -duration_, met_ns), rank_, host, pid, start, duration_, met_ns,
-          own_gpu_ns,
-                              recording, mhz_, celsius_, parts)))[1] AS late
-    FROM (
-      SELECT job, step, name, recording, host, pid, start, assumeNotNull(rank) AS rank_,
-        assumeNotNull(duration) AS duration_,
-        if(operations = 0, toInt64(-1), met) AS met_ns,
-        if(gpu_ns IS NULL, toInt64(-1), toInt64(assumeNotNull(gpu_ns)) - met) AS own_gpu_ns,
-        toFloat64(ifNull(mhz, 0)) AS mhz_, toFloat64(ifNull(celsius, 0)) AS celsius_,
-        concat(categories, if(categories = '', '', ','), 'OUTSIDE:', toString(ifNull(outside_ns, 0)), ':0') AS parts
-      FROM (SELECT *, idx AS step FROM rank_steps WHERE rank IS NOT NULL AND duration IS NOT NULL
-              /*? AND job = :job */ /*? AND match(name, :name) */) AS made
-      GLOBAL ANY LEFT JOIN (
-        SELECT recording, rank, assumeNotNull(step) AS step, count() AS operations,
-          toInt64(sum(assumeNotNull(gpu_end) - assumeNotNull(gpu_start))) AS met
-        FROM collective_calls WHERE step IS NOT NULL AND gpu_end IS NOT NULL AND rank IS NOT NULL /*? AND job = :job */
-        GROUP BY recording, rank, step) AS works USING (recording, rank, step))
-      GROUP BY job, step
-      HAVING ranks > 1)
+        SELECT job, idx AS step, recording, name, host, pid, start, mhz, celsius, bitAnd(role, 1) > 0 AS is_late,
+          bitAnd(role, 2) > 0 AS is_usual, figures,
+          concat(categories, if(categories = '', '', ','), 'OUTSIDE:', toString(ifNull(outside_ns, 0)), ':0') AS parts
+        FROM (SELECT job, recording, pid, idx, name, host, start, mhz, celsius, categories, outside_ns FROM rank_steps
+              WHERE rank IS NOT NULL AND duration IS NOT NULL /*? AND job = :job */ /*? AND match(name, :name) */)
+        GLOBAL ANY INNER JOIN ({step_roles}) AS roles USING (recording, pid, idx))
+      GROUP BY job, step)
     ARRAY JOIN arrayConcat(
-      arrayMap(x -> (splitByChar(':', x)[1], toInt64(splitByChar(':', x)[2])), splitByChar(',', late.12)),
-      arrayMap(x -> (splitByChar(':', x)[1], -toInt64(splitByChar(':', x)[2])), splitByChar(',', usual.3)),
-      [('GPU', if(late.8 < 0, toInt64(0), toInt64(late.8 - usual_gpu)))]) AS w
-      GROUP BY job, step, word)
-    GROUP BY job, step)) AS compared
+      arrayMap(x -> (splitByChar(':', x)[1], toInt64(splitByChar(':', x)[2])), splitByChar(',', late_parts)),
+      arrayMap(x -> (splitByChar(':', x)[1], -toInt64(splitByChar(':', x)[2])), splitByChar(',', usual_parts)),
+      [('GPU', if(figures.10 < 0, toInt64(0), toInt64(figures.10 - figures.4)))]) AS w
+    GROUP BY job, step, word)
+  GROUP BY job, step)
 GLOBAL ANY LEFT JOIN ({begins}) AS begins USING (job, recording)
 WHERE 1 /*? AND rank = :rank */ /*? AND host = :host */ /*? AND start_ns >= :from */ /*? AND start_ns < :to */
