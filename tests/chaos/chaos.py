@@ -23,7 +23,7 @@ from life import Life, Outcome, Timing  # noqa: E402
 from rows import ROWS, named  # noqa: E402
 from target import become_subreaper  # noqa: E402
 
-KILLS_OF_ONE = 6  # fades that come to one target
+KILLS_OF_ONE = range(3, 7)  # fades that come to one target: fewer where few kills are asked for
 COLUMNS = ("kills", "targets", "lost", "wrong", "repaired", "failed", "unstarted")
 worker = {}
 
@@ -50,9 +50,15 @@ def live(row, index, seed, kills):
     return Life(worker["build"], row, index, seed, folder, worker["disk"], timing).live(kills)
 
 
+def kills_of_one(kills, rows):
+    return min(max(math.ceil(kills * 1.1 / len(rows)), KILLS_OF_ONE[0]), KILLS_OF_ONE[-1])
+
+
 def rounds(kills, rows, only):
     """Targets of each row that are likely to be enough for so many kills: some fades end by themselves."""
-    return range(only, only + 1) if only is not None else range(max(1, math.ceil(kills * 1.1 / KILLS_OF_ONE / len(rows))))
+    if only is not None:
+        return range(only, only + 1)
+    return range(max(1, math.ceil(kills * 1.1 / kills_of_one(kills, rows) / len(rows))))
 
 
 def summed(outcomes, name):
@@ -86,7 +92,7 @@ def run(build_dir, kills, seed, jobs, rows, only=None, say=print):
     with concurrent.futures.ProcessPoolExecutor(jobs, initializer=begin_worker, initargs=(build_dir, folder)) as pool:
         def live_all(indexes):
             before = len(outcomes)
-            for done in concurrent.futures.as_completed([pool.submit(live, row, index, seed, KILLS_OF_ONE) for index in indexes for row in rows]):
+            for done in concurrent.futures.as_completed([pool.submit(live, row, index, seed, kills_of_one(kills, rows)) for index in indexes for row in rows]):
                 outcomes.append(done.result())
                 if outcomes[-1].text:
                     say(f"{outcomes[-1].text}\nagain: --seed {seed} --row {outcomes[-1].row} --target {outcomes[-1].index}\n")
