@@ -48,17 +48,16 @@ tl::unexpected<Error> unknown_word(std::string_view text, const std::vector<Prob
       near.empty() ? "fade-run --list-probes shows every function with its group" : "did you mean '" + near + "'?");
 }
 
-Result<std::vector<std::regex>> compile(std::string_view option, const std::vector<std::string>& patterns) {
+Result<std::vector<Regex>> compile(std::string_view option, const std::vector<std::string>& patterns) {
   constexpr std::size_t kLongest = 1000;
-  std::vector<std::regex> out;
+  std::vector<Regex> out;
   for (const std::string& pattern : patterns) {
     if (pattern.size() > kLongest) return fail(std::string(option) + ": the pattern is longer than 1000 characters");
-    try {
-      out.emplace_back(pattern, std::regex::ECMAScript | std::regex::optimize);
-    } catch (const std::regex_error& error) {
-      return fail(std::string(option) + ": '" + pattern + "' is no regular expression", error.what(),
+    auto regex = Regex::compile(pattern);
+    if (!regex)
+      return fail(std::string(option) + ": '" + pattern + "' is no regular expression", regex.error(),
                   "use ECMAScript syntax, for example '^hipMemcpy'");
-    }
+    out.push_back(std::move(*regex));
   }
   return out;
 }
@@ -78,8 +77,8 @@ Result<void> check_callers(std::string_view pattern, bool is_taken_away) {
   return {};
 }
 
-bool any_matches(const std::vector<std::regex>& patterns, const std::string& text) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::regex& p) { return std::regex_search(text, p); });
+bool any_matches(const std::vector<Regex>& patterns, const std::string& text) {
+  return std::any_of(patterns.begin(), patterns.end(), [&](const Regex& p) { return p.found_in(text); });
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 // functions may be.
 #pragma once
 #include <memory>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/regex.hpp"
 #include "base/result.hpp"
 #include "probes/probe.hpp"
 
@@ -50,8 +50,8 @@ class Selection {
   bool named_by_words(const Probe& probe) const;
 
   std::vector<Word> words_;
-  std::vector<std::regex> include_;
-  std::vector<std::regex> exclude_;
+  std::vector<Regex> include_;
+  std::vector<Regex> exclude_;
 };
 
 // The group that a word names, also by a synonym (launch is kernel); empty: none of a built-in function or a library.

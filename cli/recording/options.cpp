@@ -6,8 +6,8 @@
 
 #include <filesystem>
 #include <limits>
-#include <regex>
 
+#include "base/regex.hpp"
 #include "cli/options/values.hpp"
 #include "supervisor/output_name.hpp"
 #include "supervisor/preparation.hpp"
@@ -60,11 +60,8 @@ Choice engine_choice(RecordingOptions& options) {
 }  // namespace
 
 Result<void> check_pattern(const std::string& pattern, std::string_view option) {
-  try {
-    (void)std::regex(pattern, std::regex::ECMAScript | std::regex::nosubs);
-  } catch (const std::regex_error& error) {
-    return fail(fmt::format("--{}: '{}' is not a regular expression", option, pattern), error.what());
-  }
+  const auto regex = Regex::compile(pattern);
+  if (!regex) return fail(fmt::format("--{}: '{}' is not a regular expression", option, pattern), regex.error());
   return {};
 }
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <regex>
 #include <tuple>
 #include <utility>
 
@@ -90,7 +89,7 @@ std::string Programs::not_chosen(const Inferior& inferior) const {
   const auto& [filter, ranks] = std::tie(p_.options.child_filter, p_.options.only_ranks);
   if (!filter && ranks.empty()) return {};
   const ProcessFacts process = read_process_facts(inferior.pid);
-  if (filter && !std::regex_search(process.exe, *filter)) return "not chosen by --exe";
+  if (filter && !filter->found_in(process.exe)) return "not chosen by --exe";
   const std::string rank = rank_of(process.environment);
   if (ranks.empty() || rank.empty()) return {};
   return std::ranges::find(ranks, rank) != ranks.end() ? std::string() : "not chosen by --only-rank";

@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
 #include "actions/rules.hpp"
 #include "base/recording.hpp"
+#include "base/regex.hpp"
 #include "blas/check_rule.hpp"
 #include "numbers/watch_rule.hpp"
 #include "probes/injections/injections.hpp"
@@ -42,17 +42,17 @@ struct SessionOptions {
   std::int64_t budget_quiet_ns = Governor::kQuiet;
   std::int64_t budget_window_ns = 1'000'000'000;
   SummedCalls summed_calls = SummedCalls::Never;
-  numbers::WatchRule numbers;          // --watch-numbers
-  blas::CheckRule check;               // --check blas
-  std::string check_program;           // that computes products again
-  std::vector<actions::Rule> actions;  // --actions
-  CachedWish cached;                   // --find-cached, --set-cached, --set at fade-attach
-  StepRule step;                       // --step, for conditions of actions
-  std::string step_begins;             // pattern of functions: their calls begin the program's steps (--step)
-  int trigger_signal = 0;              // worth a row of lifecycle, besides the usual ones (--trigger signal=); 0: none
-  bool follow = true;                  // children of the first process
-  std::optional<std::regex> child_filter;   // only programs with a path that matches are watched
-  std::vector<std::string> only_ranks;      // of programs with RANK in their environment, only these; empty: all
+  numbers::WatchRule numbers;           // --watch-numbers
+  blas::CheckRule check;                // --check blas
+  std::string check_program;            // that computes products again
+  std::vector<actions::Rule> actions;   // --actions
+  CachedWish cached;                    // --find-cached, --set-cached, --set at fade-attach
+  StepRule step;                        // --step, for conditions of actions
+  std::string step_begins;              // pattern of functions: their calls begin the program's steps (--step)
+  int trigger_signal = 0;               // worth a row of lifecycle, besides the usual ones (--trigger signal=); 0: none
+  bool follow = true;                   // children of the first process
+  std::optional<Regex> child_filter;    // only programs with a path that matches are watched
+  std::vector<std::string> only_ranks;  // of programs with RANK in their environment, only these; empty: all
   std::size_t most_call_sites = 1'000'000;  // call sites of one program: a target decides how many there are
   // rest of a lifted return place before it is forgotten; longer than any fork takes
   std::int64_t return_rest_ns = 20'000'000'000;

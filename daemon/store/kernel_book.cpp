@@ -11,26 +11,20 @@ namespace {
 
 constexpr std::size_t kMostEntries = 100'000;     // of each map
 constexpr std::size_t kMostNameBytes = 64 << 20;  // a program says how many names there are, and how long
-constexpr std::size_t kMostMatched = 4'096;       // std::regex recurses once per character
 
-Result<std::vector<std::regex>> compiled(const std::vector<std::string>& patterns) {
-  std::vector<std::regex> out;
+Result<std::vector<Regex>> compiled(const std::vector<std::string>& patterns) {
+  std::vector<Regex> out;
   for (const std::string& pattern : patterns) {
-    try {
-      out.emplace_back(pattern, std::regex::ECMAScript | std::regex::optimize);
-    } catch (const std::regex_error& error) {
-      return fail(fmt::format("'{}' is not a regular expression for kernel names", pattern), error.what());
-    }
+    auto regex = Regex::compile(pattern);
+    if (!regex) return fail(fmt::format("'{}' is not a regular expression for kernel names", pattern), regex.error());
+    out.push_back(std::move(*regex));
   }
   return out;
 }
 
-bool matches(const std::vector<std::regex>& patterns, std::string_view mangled, std::string_view readable) {
-  const auto found = [](std::string_view text, const std::regex& pattern) {
-    return std::regex_search(text.begin(), text.begin() + std::min(text.size(), kMostMatched), pattern);
-  };
+bool matches(const std::vector<Regex>& patterns, std::string_view mangled, std::string_view readable) {
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const auto& p) { return found(readable, p) || found(mangled, p); });
+                     [&](const Regex& p) { return p.found_in(readable) || p.found_in(mangled); });
 }
 
 }  // namespace

@@ -4,13 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "base/event.hpp"
+#include "base/regex.hpp"
 #include "probes/call_facts.hpp"
 #include "store/code_book.hpp"
 #include "store/recent_map.hpp"
@@ -26,7 +26,7 @@ class KernelFilter {
   bool wants(std::string_view mangled, std::string_view demangled) const;
 
  private:
-  std::vector<std::regex> include_, exclude_;
+  std::vector<Regex> include_, exclude_;
 };
 
 class KernelBook {

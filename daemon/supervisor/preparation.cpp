@@ -13,6 +13,7 @@
 #include "actions/rules.hpp"
 #include "base/clock.hpp"
 #include "base/glob.hpp"
+#include "base/regex.hpp"
 #include "base/suggest.hpp"
 #include "blas/check_rule.hpp"
 #include "probes/hsa_calls.hpp"
@@ -253,11 +254,11 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
     out.only_ranks.push_back(rank);
   }
   if (options.child_filter.empty()) return out;
-  try {
-    out.child_filter.emplace(options.child_filter);
-  } catch (const std::regex_error& e) {  // the only way std::regex tells
-    return fail(fmt::format("--exe '{}' is not a regular expression", options.child_filter), e.what(), {}, EINVAL);
-  }
+  const auto filter = Regex::compile(options.child_filter);
+  if (!filter)
+    return fail(fmt::format("--exe '{}' is not a regular expression", options.child_filter), filter.error(), {},
+                EINVAL);
+  out.child_filter = *filter;
   return out;
 }
 

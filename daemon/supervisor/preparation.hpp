@@ -1,7 +1,6 @@
 // Everything that the options of a run name, read and checked before any program is started.
 #pragma once
 #include <memory>
-#include <regex>
 #include <string>
 #include <vector>
 

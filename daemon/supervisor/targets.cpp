@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "base/glob.hpp"
+#include "base/regex.hpp"
 #include "proc/proc_files.hpp"
 #include "supervisor/cgroup.hpp"
 #include "supervisor/container_names.hpp"
@@ -19,7 +19,6 @@
 namespace fade {
 namespace {
 
-constexpr std::size_t kMostMatched = 4096;  // std::regex recurses once per character
 constexpr std::size_t kMostOfAPidfile = 4096;
 constexpr int kMostScans = 10;
 constexpr int kMostParents = 100'000;
@@ -61,33 +60,21 @@ Result<Pids> by_number(const ProcFiles& proc, Pid pid) {
               "ps -e -o pid,user,args", ESRCH);
 }
 
-Result<std::regex> compiled(const std::string& text) {
-  try {
-    return std::regex(text, std::regex::ECMAScript | std::regex::optimize);
-  } catch (const std::regex_error& error) {  // the only way std::regex tells
-    return fail(fmt::format("--name '{}' is not a regular expression", text), error.what(), {}, EINVAL);
-  }
-}
-
 // The command line last: reading it waits for the holder of the lock of that process's memory map.
-bool has_name(const ProcFiles& proc, Pid pid, const std::regex& name) {
-  const auto matches = [&](std::string_view text) {
-    text = text.substr(0, kMostMatched);
-    return std::regex_search(text.begin(), text.end(), name);
-  };
-  if (matches(proc.comm(pid))) return true;
-  char exe[kMostMatched];
+bool has_name(const ProcFiles& proc, Pid pid, const Regex& name) {
+  if (name.found_in(proc.comm(pid))) return true;
+  char exe[Regex::kMostMatched];
   const ssize_t n = ::readlink(proc.path(pid, "exe").c_str(), exe, sizeof exe);
-  if (n > 0 && matches(base_name({exe, static_cast<std::size_t>(n)}))) return true;
+  if (n > 0 && name.found_in(base_name({exe, static_cast<std::size_t>(n)}))) return true;
   std::string line = proc.read(fmt::format("{}/cmdline", pid));
   while (line.ends_with('\0')) line.pop_back();
   std::ranges::replace(line, '\0', ' ');
-  return !line.empty() && matches(line);
+  return !line.empty() && name.found_in(line);
 }
 
 Result<Pids> by_name(const ProcFiles& proc, const std::string& text) {
-  const auto name = compiled(text);
-  if (!name) return tl::unexpected(name.error());
+  const auto name = Regex::compile(text);
+  if (!name) return fail(fmt::format("--name '{}' is not a regular expression", text), name.error(), {}, EINVAL);
   Pids out = select(proc, [&](Pid pid) { return has_name(proc, pid, *name); });
   if (out.empty())
     return fail(fmt::format("no process matches --name '{}'", text), {}, "ps -e -o pid,user,args", ESRCH);
