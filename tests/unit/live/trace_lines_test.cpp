@@ -181,7 +181,7 @@ TEST_F(TraceTest, ArgumentsOfFullDetailAreWhole) {
   const CallRecord record = told_.begin("roctxRangePushA");
   told_.text(PieceKind::String, 0, "begin" + std::string(100, 'x') + "end");
   told_.put(record);
-  EXPECT_THAT(written({.longest = 8, .detail = levels}), testing::HasSubstr("xend)"));
+  EXPECT_THAT(written({.longest = 8, .detail = levels}), testing::HasSubstr("xend\")"));
 }
 
 TEST_F(TraceTest, FunctionsThatAreOnlyCountedHaveNoLine) {
