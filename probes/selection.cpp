@@ -31,9 +31,7 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 tl::unexpected<Error> unknown_word(std::string_view text, const std::vector<ProbePtr>& known) {
-  std::vector<std::string> candidates = groups_of(known);
-  for (const std::string_view group : library_groups()) candidates.emplace_back(group);
-  candidates.insert(candidates.end(), {"ops", "ops-redispatch"});
+  std::vector<std::string> candidates = known_groups(known);
   const std::string groups = joined(candidates);
   candidates.insert(candidates.end(), {"all", "hip", "cuda", "nvml", "hot"});
   std::string near = nearest(text, candidates);
@@ -187,6 +185,15 @@ std::string group_named(std::string_view word) {
   if (std::ranges::find(libraries, name) != libraries.end()) return name;
   const auto known = groups_of(Catalogue().all());
   return std::ranges::find(known, name) != known.end() ? name : std::string();
+}
+
+std::string plain_group(std::string_view word) { return std::string(canonical(word)); }
+
+std::vector<std::string> known_groups(const std::vector<ProbePtr>& probes) {
+  std::vector<std::string> out = groups_of(probes);
+  for (const std::string_view group : library_groups()) out.emplace_back(group);
+  out.insert(out.end(), {"ops", "ops-redispatch"});
+  return out;
 }
 
 std::vector<std::string> groups_of(const std::vector<ProbePtr>& probes) {

@@ -57,6 +57,12 @@ class Selection {
 // The group that a word names, also by a synonym (launch is kernel); empty: none of a built-in function or a library.
 std::string group_named(std::string_view word);
 
+// The group that a synonym means (launch is kernel); any other word as it is.
+std::string plain_group(std::string_view word);
+
+// The groups that -e knows: those of these probes, of libraries, and of operators.
+std::vector<std::string> known_groups(const std::vector<ProbePtr>& probes);
+
 // The groups of these probes, in alphabetical order.
 std::vector<std::string> groups_of(const std::vector<ProbePtr>& probes);
 

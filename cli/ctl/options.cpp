@@ -88,7 +88,7 @@ std::vector<Option> rows(Settings& s) {
 
 Result<void> finish(Settings& s) {
   if (s.keep_text != Settings::kNotSaid) s.keep_bytes = s.keep_text;
-  return recording::finish({}, s.recording, nullptr);
+  return recording::finish(s.unused, s.recording, nullptr);
 }
 
 ipc::Json recording_json(const Settings& s) { return handover::recording_json(s.recording, s.tree); }

@@ -13,7 +13,7 @@ namespace {
 using ipc::Json;
 
 constexpr std::chrono::minutes kAttachTime{2};  // a big program takes a while to look at
-constexpr std::array<const char*, 3> kDetails{"stats", "calls", "full"}, kOnFull{"stop", "stats", "drop-calls"};
+constexpr std::array<const char*, 3> kOnFull{"stop", "stats", "drop-calls"};
 constexpr std::array<const char*, 3> kEngines{"auto", "breakpoints", "taps"};
 
 void put(Json& json, const char* key, const std::vector<std::string>& values) {
@@ -56,7 +56,7 @@ Json recording_json(const RecordingOptions& o, bool tree) {
   if (!o.native_stacks) json["native_stacks"] = false;
   if (!o.sensors) json["sensors"] = false;
   if (!o.python_stacks) json["python_stacks"] = false;
-  if (o.detail != usual.detail) json["detail"] = kDetails[static_cast<std::size_t>(o.detail)];
+  if (o.detail != usual.detail) json["detail"] = o.detail.text();
   if (o.engine) json["engine"] = kEngines[static_cast<std::size_t>(*o.engine)];
   if (!o.budget.empty()) json["budget"] = o.budget;
   if (o.on_full != usual.on_full) json["on_full"] = kOnFull[static_cast<std::size_t>(o.on_full)];

@@ -137,7 +137,8 @@ nlohmann::json row_json(const Option& row) {
   out["completes"] = completes_name(row.completes);
   out["repeats"] = std::holds_alternative<List>(row.target) || std::holds_alternative<Each>(row.target) ||
                    std::holds_alternative<Count>(row.target);
-  out["list"] = std::holds_alternative<List>(row.target);
+  const auto* text = std::get_if<Text>(&row.target);
+  out["list"] = std::holds_alternative<List>(row.target) || (text != nullptr && text->is_list);
   const auto* choice = std::get_if<Choice>(&row.target);
   out["words"] = choice != nullptr ? choice->names : row.hints;
   return out;

@@ -29,6 +29,7 @@ struct Count {
 struct Text {
   std::string* to;
   bool may_be_empty = true;
+  bool is_list = false;  // commas separate: a shell completes the last part
 };
 struct MaybeText {  // --watch or --watch=2: the value only behind '='
   std::optional<std::string>* to;

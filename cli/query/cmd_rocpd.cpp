@@ -48,7 +48,7 @@ Result<void> add_notes(RocpdExport& to, const FirstSession& first) {
       {"recorded by", "fade " + first.version},
       {"state", state_text(recording)},
       {"not everything was recorded", why_partial(recording, to.source.session, "calls")},
-      {"not every call has a row", why_without_rows(recording, to.source.session, "kernels")},
+      {"not every call has a row", why_without_rows(recording, to.source.session, "calls")},
       {"times of the GPU", has_gpu_work(recording) ? "" : "none were recorded"}};
   for (const auto& [tag, text] : notes)
     if (!text.empty())

@@ -63,7 +63,7 @@ void add_notes(TimelineSource& source, timeline::Head& head) {
   add_note(head, "recording", source.recording.path);
   add_note(head, "state", state_text(source.recording));
   add_note(head, "not everything was recorded", why_partial(source.recording, source.session, "calls"));
-  add_note(head, "not every call has a row", why_without_rows(source.recording, source.session, "kernels"));
+  add_note(head, "not every call has a row", why_without_rows(source.recording, source.session, "calls"));
   if (s.from_ns) add_note(head, "exported from", seconds(*s.from_ns) + ": calls that began earlier are left out");
   if (s.to_ns) add_note(head, "exported until", seconds(*s.to_ns));
   add_note(head, "exported calls with a name like", s.name);

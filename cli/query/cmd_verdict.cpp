@@ -63,7 +63,8 @@ std::string noticed(const NamedRow& e) {
     return fmt::format("yes: the same thread called {} afterwards, which returned {}", e.raw("asked_name"),
                        e.raw("asked_result"));
   if (!e.is("asking_is_watched"))
-    return "unknown: hipGetLastError and hipPeekAtLastError are not recorded by default (-e all,hot)";
+    return "unknown: hipGetLastError and hipPeekAtLastError have no rows; they are not recorded by default (-e "
+           "all,hot)";
   return "no: the thread did not call hipGetLastError or hipPeekAtLastError afterwards";
 }
 

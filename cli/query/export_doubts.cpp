@@ -20,7 +20,7 @@ void tell_what_is_missing(Recording& recording, const table::Value& session, std
   if (const std::int64_t missing = number("SELECT sum(missing) FROM arguments_kept"); exported > 0 && missing > 0)
     log::info("{} calls have no arguments in the recording: args is null there", table::human_count(missing));
   const std::string partial = why_partial(recording, session, "calls"),
-                    rows = why_without_rows(recording, session, "kernels");
+                    rows = why_without_rows(recording, session, "calls");
   if (exported > 0 && !partial.empty()) log::info("not everything was recorded: {}", partial);
   if (exported > 0 && !rows.empty() && rows != partial) log::info("not every call has a row: {}", rows);
   if (exported > 0) return;

@@ -208,7 +208,7 @@ Result<Json> cost_part(const Source& source) {
   for (const NamedRow& n : *notes)
     out["remarks"].push_back(shown(
         fmt::format("{}{}{}: {}", n.raw("kind"), n.has("pid") ? " process " : "", n.raw("pid"), n.raw("detail"))));
-  const std::string rows = why_without_rows(source.recording, source.session, "kernels");
+  const std::string rows = why_without_rows(source.recording, source.session, "calls");
   if (!rows.empty()) add_text(out["remarks"], "some recorded calls have no rows: " + rows);
   if (out["remarks"].empty()) out["lines"].push_back("no calls dropped; all that was to be watched was watched");
   return out;

@@ -85,7 +85,7 @@ Settings without_filters(Settings s) {
 
 // How to record rows, if the reason is that only sums were wanted.
 std::string for_rows(std::string_view why) {
-  return why.find("--detail stats") == why.npos ? "" : "; record with fade-run --detail calls";
+  return why.find("(--detail ") == why.npos ? "" : "; record with fade-run --detail calls";
 }
 
 // The word that follows `word` in the options. Empty if `word` is not there. `word` has a blank on both sides.

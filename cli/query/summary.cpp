@@ -358,7 +358,7 @@ Result<void> trust_section(SummaryPage& page) {
   for (const NamedRow& d : *drops)
     page.line(page.alarming(fmt::format("{} not recorded: {}", human_count(d.number("n")), d.text("reason"))));
   const auto is_vanished = [](const NamedRow& n) { return n.text("kind") == "vanished"; };
-  const std::string partial = page.partial("calls"), rows = page.without_rows("kernels");
+  const std::string partial = page.partial("calls"), rows = page.without_rows("calls");
   if (!partial.empty()) page.line("not everything was recorded: " + partial);
   if (!rows.empty() && rows != partial) page.line("some recorded calls have no rows: " + rows);
   if (partial.empty() && rows.empty() && drops->empty() && std::ranges::none_of(*notes, is_vanished))

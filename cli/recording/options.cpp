@@ -9,6 +9,7 @@
 
 #include "base/regex.hpp"
 #include "cli/options/values.hpp"
+#include "supervisor/detail_levels.hpp"
 #include "supervisor/output_name.hpp"
 #include "supervisor/preparation.hpp"
 
@@ -43,13 +44,6 @@ Result<void> check_patterns(const RecordingOptions& options) {
     for (const std::string& pattern : patterns)
       if (auto checked = check_pattern(pattern, option); !checked) return checked;
   return {};
-}
-
-Choice detail_choice(Request& request, RecordingOptions& options) {
-  return {{"stats", "calls", "full"}, [&](std::size_t index) {
-            options.detail = static_cast<Detail>(index);
-            request.detail_said = true;
-          }};
 }
 
 Choice engine_choice(RecordingOptions& options) {
@@ -106,8 +100,15 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
        all,
        none,
        {"1%", "3%", "10%"}},
-      {kCapture, "--detail", "LEVEL", "stats (counts and times), calls, or full (all arguments as text) [calls]",
-       detail_choice(r, o), help},
+      {kCapture,
+       "--detail",
+       "LEVEL",
+       "stats (counts and times), calls, or full (all arguments as text); of groups: calls,mem=full [calls]",
+       Text{&r.detail, false, true},
+       help,
+       none,
+       {"stats", "calls", "full", "mem=", "copy=", "kernel=", "sync=", "stream=", "event=", "device=", "graph=",
+        "error=", "pointer=", "blas=", "ops="}},
       {kCapture, "-d,--duration", "TIME", wording.duration, Time{&o.duration_ns}, help},
       {kCapture, "--delay", "TIME", "begin to record after TIME", Time{&o.delay_ns}},
       {kCapture, "--include", "REGEX", "record only functions whose name matches", Each{&o.include}},
@@ -243,6 +244,14 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
   };
 }
 
+Result<void> read_detail(const Request& request, RecordingOptions& options) {
+  if (request.detail.empty()) return {};
+  auto levels = parse_detail(request.detail, options.probe_files);
+  if (!levels) return tl::unexpected(std::move(levels.error()));
+  options.detail = std::move(*levels);
+  return {};
+}
+
 std::vector<Option> cached_rows(RecordingOptions& o) {
   return {{kCorrect, "--find-cached", "",
            "look in the program's memory for copies of device properties (fade-query cached) [with --set]",
@@ -258,6 +267,7 @@ Result<void> finish(const Request& request, RecordingOptions& options, const cha
   if (request.append) options.open_mode = OpenMode::Append;
   if (options.output.empty() && default_output != nullptr) options.output = default_output;
   drop_trace_prefix(options.events);
+  if (auto read = read_detail(request, options); !read) return read;
   if (options.hang_ns && *options.hang_ns <= 0)
     return fail("--hang-timeout: a time of nothing", "every call would be a hang",
                 "longer than the longest call of a healthy run: --hang-timeout 5m");

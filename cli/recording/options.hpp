@@ -24,7 +24,7 @@ struct Request {
   bool verdict = false;         // at the end, whether the GPU was used
   bool page = false;            // at the end, a page for a browser
   bool force = false, append = false;
-  bool detail_said = false;
+  std::string detail;        // --detail; empty: as the program does by itself
   bool dry_run = false;      // print the rules
   bool list_probes = false;  // print the catalogue
 };
@@ -43,6 +43,9 @@ std::vector<Option> cached_rows(RecordingOptions& options);
 
 // Completes the options with the environment's FADE_OUTPUT; an error is one of usage.
 Result<void> finish(const Request& request, RecordingOptions& options, const char* default_output);
+
+// Reads --detail into the options; an error is one of usage.
+Result<void> read_detail(const Request& request, RecordingOptions& options);
 
 Result<void> check_pattern(const std::string& pattern, std::string_view option);
 

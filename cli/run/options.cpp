@@ -48,7 +48,7 @@ Result<void> finish_comparison(Request& request) {
     return request.pairs ? fail("--pairs is for --ab", "there is nothing to compare") : Result<void>{};
   if (options.ab_rules.empty()) return fail("--ab has no rule", {}, "--ab 'device.*.multiProcessorCount=72'");
   // Counts and grids are all that is compared; a row for each call of each run would cost time.
-  if (!request.detail_said) options.detail = Detail::Stats;
+  if (request.detail.empty()) options.detail = Detail::Stats;
   return check_comparison(request);
 }
 

@@ -70,6 +70,7 @@ Result<void> finish(Request& request, std::vector<std::string> words) {
                 "fade-trace [OPTIONS] [--] COMMAND [ARGS...], or: fade-trace PID");
   if (!request.pid_words.empty() && !std::ranges::all_of(request.words, is_digits))
     return fail("a command and --pid exclude each other", {}, "fade-trace -p PID, or: fade-trace -- COMMAND");
+  if (auto read = recording::read_detail(request, request.options); !read) return read;
   if (request.stamps > kMostStamps) return fail("-t is given more than three times", {}, "-t, -tt or -ttt");
   return {};
 }
@@ -102,8 +103,9 @@ live::TraceManner manner(const Request& request) {
   std::error_code ignored;
   live::TraceManner out{.folder = std::filesystem::current_path(ignored).string(),
                         .failures_only = request.failures_only,
-                        .stamp = static_cast<live::Stamp>(request.stamps)};
-  if (request.longest) out.longest = static_cast<std::size_t>(*request.longest);
+                        .stamp = static_cast<live::Stamp>(request.stamps),
+                        .detail = request.options.detail};
+  if (request.longest) out.longest = out.longest_of_full = static_cast<std::size_t>(*request.longest);
   return out;
 }
 

@@ -99,7 +99,8 @@ std::string TraceLines::stamp(std::int64_t at) const {
 std::string TraceLines::argument(const probes::Probe& probe, std::string_view name, const std::string& text) const {
   const auto parameter = std::ranges::find(probe.parameters, name, &probes::Parameter::name);
   const bool is_size = parameter != probe.parameters.end() && parameter->role == probes::Role::Bytes;
-  return shortened(printable(is_size ? exact_bytes(text) : text), manner_.longest);
+  const std::size_t longest = detail_of(probe) == Detail::Full ? manner_.longest_of_full : manner_.longest;
+  return shortened(printable(is_size ? exact_bytes(text) : text), longest);
 }
 
 // A parameter that is read twice is "name=before => after".
@@ -132,6 +133,7 @@ std::string TraceLines::line(const CallRecord& record, probes::Payload payload) 
   const FunctionNames function = names_.function(record.function);
   const bool unfinished = is_unfinished(record);
   if (!function.probe || (manner_.failures_only && !unfinished && !(record.flags & kFailed))) return {};
+  if (detail_of(*function.probe) == Detail::Stats) return {};
   const ThreadNames thread = names_.thread(record.thread);
   const std::string who = thread_text(names_.process(thread.process).pid, thread.tid);
   const std::string call =

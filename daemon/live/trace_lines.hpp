@@ -12,6 +12,7 @@
 
 #include "base/batch_reader.hpp"
 #include "base/clock.hpp"
+#include "base/detail_levels.hpp"
 #include "base/fd.hpp"
 #include "base/pid.hpp"
 #include "live/call_time.hpp"
@@ -35,7 +36,9 @@ struct TraceManner {
   bool indents = false;        // calls inside recorded calls stand further right
   bool alone_unnamed = false;  // no "[5993/5994]" until a second thread makes a call
   Stamp stamp = Stamp::SinceStart;
-  std::size_t longest = 256;  // characters of one argument
+  std::size_t longest = 256;                        // characters of one argument
+  std::size_t longest_of_full = std::string::npos;  // of functions whose detail is full
+  DetailLevels detail;                              // functions with Detail::Stats have no lines
 };
 
 class TraceLines final : public BatchReader {
@@ -61,6 +64,7 @@ class TraceLines final : public BatchReader {
   std::string stamp(std::int64_t at) const;
   std::string arguments(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const;
   std::string argument(const probes::Probe& probe, std::string_view name, const std::string& text) const;
+  Detail detail_of(const probes::Probe& probe) const { return manner_.detail.of(probe.api, probe.group); }
   std::string ending(const FunctionNames& function, const CallRecord& record, probes::Payload payload) const;
   void write();
 

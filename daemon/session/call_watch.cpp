@@ -23,10 +23,13 @@ bool marks_step(const StepRule& step, const probes::Probe& probe) {
 
 FunctionTable::MoreNeeds more_needs(const SessionOptions& options) {
   const bool has_steps = asks_for_steps(options.actions);
-  if (!options.numbers.is_on() && !options.check.is_on && options.actions.empty() && options.injections.empty())
+  if (!options.numbers.is_on() && !options.check.is_on && options.actions.empty() && options.injections.empty() &&
+      options.detail.by_name.empty())
     return {};
   return [&injections = options.injections, has_numbers = options.numbers.is_on(), checks = options.check.is_on,
-          rules = options.actions, step = options.step, has_steps](const probes::Probe& probe, Needs& needs) {
+          rules = options.actions, step = options.step, has_steps,
+          levels = options.detail](const probes::Probe& probe, Needs& needs) {
+    needs.sums_only = levels.of(probe.api, probe.group) == Detail::Stats;
     needs.inject = injections.touches(probe);
     needs.result |= needs.inject;
     needs.numbers = has_numbers && needs_for_numbers(probe);

@@ -53,7 +53,8 @@ LeafCalls::Known& LeafCalls::known(const Thread& thread, std::uint16_t number) {
 }
 
 const probes::SummedWords* LeafCalls::summed_words(const Known& function) {
-  if (summed_ == SummedCalls::Never || (summed_ == SummedCalls::OfBudget && !function.cell->sums_only)) return nullptr;
+  const bool has_rows = !function.cell->sums_only && !function.entry->needs.sums_only;
+  if (summed_ == SummedCalls::Never || (summed_ == SummedCalls::OfBudget && has_rows)) return nullptr;
   const auto [entry, is_new] = summed_words_.try_emplace(function.entry->function);
   if (is_new) entry->second = probes::SummedWords::of(*function.entry->probe);
   return entry->second ? &*entry->second : nullptr;
@@ -115,7 +116,8 @@ void LeafCalls::tell(Thread& thread, Known& function, std::uint64_t result) {
 }
 
 std::uint16_t LeafCalls::flags_of(const Known& function) {
-  return static_cast<std::uint16_t>(kTapped | kReturned | (function.cell->sums_only ? kSumsOnly : 0));
+  const bool sums_only = function.cell->sums_only || function.entry->needs.sums_only;
+  return static_cast<std::uint16_t>(kTapped | kReturned | (sums_only ? kSumsOnly : 0));
 }
 
 // ---------------------------------------------------------------- calls of which only sums are kept

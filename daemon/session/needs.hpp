@@ -37,6 +37,7 @@ struct Needs {
   bool step = false;                            // it begins a step that a rule of --actions asks for
   bool only = false;                            // only calls with some arguments are recorded
   std::vector<std::uint16_t> actions;           // rules of --actions for its calls, by index
+  bool sums_only = false;                       // its calls get no rows (--detail GROUP=stats)
   std::string callers;                          // only calls of libraries that match are recorded; empty: all calls
   probes::HsaCall hsa = probes::HsaCall::None;  // what the call tells about work of a GPU
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "actions/rules.hpp"
+#include "base/detail_levels.hpp"
 #include "base/recording.hpp"
 #include "base/regex.hpp"
 #include "blas/check_rule.hpp"
@@ -21,8 +22,8 @@
 
 namespace fade {
 
-// Calls that are handed over without a record of their own (SummedCall): never, those of functions that --budget has
-// recorded as sums, or all.
+// Calls that are handed over without a record of their own (SummedCall): never, those of functions that --budget or
+// --detail has recorded as sums, or all.
 enum class SummedCalls : std::uint8_t { Never, OfBudget, All };
 
 struct SessionOptions {
@@ -42,6 +43,7 @@ struct SessionOptions {
   std::int64_t budget_quiet_ns = Governor::kQuiet;
   std::int64_t budget_window_ns = 1'000'000'000;
   SummedCalls summed_calls = SummedCalls::Never;
+  DetailLevels detail;                  // --detail
   numbers::WatchRule numbers;           // --watch-numbers
   blas::CheckRule check;                // --check blas
   std::string check_program;            // that computes products again

@@ -1,5 +1,7 @@
 #include "store/books.hpp"
 
+#include <string_view>
+
 namespace fade::store {
 namespace {
 
@@ -9,10 +11,12 @@ constexpr char kBucketSums[] =
 
 }  // namespace
 
-Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, StepRule step, DetailRule rule)
-    : detail(std::move(rule)),
+Books::Books(sqlite::Db& db, Failure& failure, SessionRow session, const DetailLevels& of_groups, KernelFilter filter,
+             StepRule step, DetailRule rule)
+    : levels(of_groups),
+      detail(std::move(rule)),
       bucket_rows("mem_bucket_", 7, kBucketSums),
-      directory(db, failure, session),
+      directory(db, failure, session, levels),
       rollups(db, failure),
       codes(db, failure),
       kernels(db, failure, session, std::move(filter), codes),
@@ -75,11 +79,12 @@ void Books::flush_sums() {
 }
 
 void Books::set_keep(const Keep& wanted) {
+  const auto have_rows = [&](std::string_view group) { return levels.of("hip", group) != Detail::Stats; };
   keep = allowed = wanted;
   keep.calls = keep.calls && detail.wants_rows();
-  memory.keep_rows(keep.allocs);
-  ranges.keep_rows(keep.calls);
-  gpu.keep_rows(keep.calls);
+  memory.keep_rows(keep.allocs && have_rows("mem"));
+  ranges.keep_rows(keep.calls && levels.of({}, "marker") != Detail::Stats);
+  gpu.keep_rows(keep.calls && have_rows("kernel"), keep.calls && have_rows("copy"));
   if (keep.timeline) return;
   memory.end_timeline();
   gpu.end_timeline();

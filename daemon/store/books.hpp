@@ -3,6 +3,7 @@
 #pragma once
 #include <array>
 
+#include "base/detail_levels.hpp"
 #include "store/action_book.hpp"
 #include "store/argument_book.hpp"
 #include "store/batch_table.hpp"
@@ -41,16 +42,19 @@
 namespace fade::store {
 
 struct Books {  // the state of one recording: a field is the writer of its own tables
-  Books(sqlite::Db& db, Failure& failure, SessionRow session, KernelFilter filter, StepRule step, DetailRule rule);
+  Books(sqlite::Db& db, Failure& failure, SessionRow session, const DetailLevels& levels, KernelFilter filter,
+        StepRule step, DetailRule rule);
 
   std::array<BatchTable*, 5> batch_tables() { return {&call_rows, &copy_rows, &alloc_rows, &bucket_rows, &gpu_rows}; }
   // Inserts the rows that wait; drops them after a failure.
   void flush_rows(Failure& failure);
   // Writes the sums of all books; rows of batch tables that this makes still wait.
   void flush_sums();
-  // `wanted`: as the size limit allows. Times without detail have no rows of calls besides.
+  // `wanted`: as the size limit allows. Times without detail have no rows of calls besides, and groups of functions
+  // that are only counted have none of theirs.
   void set_keep(const Keep& wanted);
 
+  const DetailLevels levels;
   Keep keep, allowed;
   DetailWindow detail;
   BatchTable call_rows{"call_", 9}, copy_rows{"copy_", 7}, alloc_rows{"alloc_", 11}, bucket_rows,

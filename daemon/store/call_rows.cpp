@@ -8,14 +8,14 @@ constexpr std::int64_t kNotTaken = -1;         // in unwound_: recorded at its e
 
 }  // namespace
 
-CallRows::CallRows(sqlite::Db& db, Failure& failure, Books& books, Detail detail)
+CallRows::CallRows(sqlite::Db& db, Failure& failure, Books& books)
     : books_(books),
-      detail_(detail),
+      has_rows_(books.levels.has_rows()),
       unwound_(db, failure, "INSERT OR REPLACE INTO unwound_ VALUES (?,?)"),
       arguments_as_text_(db, failure, "INSERT OR REPLACE INTO arg_ VALUES (?,?)") {}
 
 void CallRows::write(const RecordedCall& call) {
-  left_out_ += !books_.allowed.calls && detail_ != Detail::Stats;
+  left_out_ += !books_.allowed.calls;
   if (call.result != 0) note_result(call);
   if (books_.keep.calls && call.wanted) write_row(call);
 }
@@ -36,7 +36,7 @@ void CallRows::write_row(const RecordedCall& call) {
 }
 
 void CallRows::write_arguments(const RecordedCall& call) {
-  const bool as_text = detail_ == Detail::Full || call.function.with_args < kCallsWithText;
+  const bool as_text = call.function.detail == Detail::Full || call.function.with_args < kCallsWithText;
   if (!as_text) return books_.arguments.add(call.function.row, call.call, call.view);
   ++call.function.with_args;
   arguments_as_text_(call.call, call.view.args_json());

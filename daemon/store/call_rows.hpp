@@ -10,7 +10,7 @@ namespace fade::store {
 
 class CallRows {
  public:
-  CallRows(sqlite::Db& db, Failure& failure, Books& books, Detail detail);
+  CallRows(sqlite::Db& db, Failure& failure, Books& books);
 
   void write(const RecordedCall& call);
   // The call gets no row, but its error and the name of its result are kept.
@@ -19,7 +19,7 @@ class CallRows {
   }
 
   // False: no call has a row.
-  bool are_wanted() const { return detail_ != Detail::Stats && books_.detail.wants_rows(); }
+  bool are_wanted() const { return has_rows_ && books_.detail.wants_rows(); }
   std::uint64_t written() const { return written_; }
   std::uint64_t left_out() const { return left_out_; }  // calls that got no row because of Keep
   void leave_out() { ++left_out_; }
@@ -31,7 +31,7 @@ class CallRows {
   void note_error(const RecordedCall& call);
 
   Books& books_;
-  const Detail detail_;
+  const bool has_rows_;
   Write unwound_, arguments_as_text_;
   std::uint64_t written_ = 0, left_out_ = 0;
 };

@@ -101,8 +101,8 @@ Directory::Tables::Tables(sqlite::Db& db, Failure& failure)
       function_name(db, failure, "INSERT OR IGNORE INTO function_name_ VALUES (?,?)"),
       site(db, failure, "INSERT INTO call_site_ VALUES (?,?,?,?,?,?)") {}
 
-Directory::Directory(sqlite::Db& db, Failure& failure, SessionRow session)
-    : session_(session), bases_(Bases::read(db)), rules_(db, failure), tables_(db, failure) {}
+Directory::Directory(sqlite::Db& db, Failure& failure, SessionRow session, const DetailLevels& levels)
+    : session_(session), levels_(levels), bases_(Bases::read(db)), rules_(db, failure), tables_(db, failure) {}
 
 void Directory::on(const ProcessStarted& n) {
   ++processes_;
@@ -154,6 +154,7 @@ void Directory::on(const FunctionDefined& n) {
            .probe = n.probe,
            .name = name,
            .memory = n.probe->memory_action(),
+           .detail = levels_.of(n.probe->api, n.probe->group),
            .library_major = n.library_major};
   const probes::Probe& probe = *n.probe;
   entry.family = call_family(probe);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/detail_levels.hpp"
 #include "base/event.hpp"
 #include "base/pid.hpp"
 #include "probes/hsa_calls.hpp"
@@ -45,6 +46,7 @@ struct FunctionEntry {
   std::string name{};  // as it is stored: without the additions of C++
   CallFamily family{};
   probes::MemoryAction memory;
+  Detail detail = Detail::Calls;  // of its calls
   int library_major = 0;
   std::uint64_t with_args = 0;                  // calls with arguments that were stored as text
   bool is_marker = false;                       // marks the begin or end of a range of the program
@@ -73,7 +75,7 @@ std::string plain_name(const std::string& symbol);
 
 class Directory {
  public:
-  Directory(sqlite::Db& db, Failure& failure, SessionRow session);
+  Directory(sqlite::Db& db, Failure& failure, SessionRow session, const DetailLevels& levels);
 
   void on(const ProcessStarted& notice);
   void on(const ProcessExec& notice);
@@ -129,6 +131,7 @@ class Directory {
   };
 
   const SessionRow session_;
+  const DetailLevels levels_;
   const Bases bases_;
   const ResultRules rules_;
   std::vector<FunctionEntry> functions_;  // by id; several of one name in one library share a row

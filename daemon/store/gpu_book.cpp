@@ -145,8 +145,8 @@ void GpuBook::write(const GpuWork& work) {
   sums_.add({.process = work.process, .device = work.device, .kernel = work.kernel, .kind = work.kind}, start, end,
             work.bytes);
   if (work.kind != GpuKind::Barrier) add_up(work);
-  if (!has_rows_) return;
   const bool moves = work.kind == GpuKind::Copy || work.kind == GpuKind::Fill;
+  if (!(moves ? rows_of_copies_ : rows_of_kernels_)) return;
   rows_.add(kNull, work.process, static_cast<int>(work.kind), or_null(work.kernel), or_null(work.device),
             work.queue != 0 ? work.queue : kNull, or_null(work.stream), or_null(work.call), or_null(work.thread), start,
             end - start, moves ? work.bytes : kNull);
@@ -178,7 +178,7 @@ void GpuBook::write_untied(const Early& early) {
                  .is_copy = told.kind == GpuKind::Copy,
                  .start = early.time.start,
                  .end = early.time.end});
-  if (has_rows_)
+  if (told.kind == GpuKind::Copy ? rows_of_copies_ : rows_of_kernels_)
     rows_.add(kNull, told.process, static_cast<int>(told.kind), kNull, kNull, kNull, kNull, kNull, kNull,
               early.time.start, early.time.end - early.time.start, kNull);
 }

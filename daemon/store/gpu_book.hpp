@@ -86,7 +86,10 @@ class GpuBook {
   std::int64_t busy_ns() const { return timeline_.busy_ns(); }
   void waited(ThreadRow thread, const GpuWaits::Wait& wait) { timeline_.waited(thread, wait); }
 
-  void keep_rows(bool on) { has_rows_ = on; }
+  void keep_rows(bool of_kernels, bool of_copies) {
+    rows_of_kernels_ = of_kernels;
+    rows_of_copies_ = of_copies;
+  }
   void end_timeline() {
     sums_.end_timeline();
     timeline_.end_timeline();
@@ -143,7 +146,7 @@ class GpuBook {
   std::unordered_map<ProcessId, std::map<CallId, std::int64_t>> unread_;  // the last such calls, and their times
   std::unordered_map<ThreadRow, std::int64_t> placed_;
   std::unordered_map<ProcessRow, Count> counts_, counts_written_;
-  bool has_rows_ = true, is_watched_ = false;
+  bool rows_of_kernels_ = true, rows_of_copies_ = true, is_watched_ = false;
   Write count_;
 };
 

@@ -107,9 +107,10 @@ void GraphRecorder::record(RecordedCall& call) {
   if (!call.returned) return;
   StreamBook::Stream* stream =
       starts_kernels(call.view.probe) ? streams_.used(call, call.view.value(Role::Stream)) : nullptr;
+  const bool has_row = books_.keep.calls && call.has_row();
   GraphCall out{call.process_id(), call.process, call.call, stream ? stream->row : StreamRow(),
                 call.at,           call.end,     call.ns,   call.failed,
-                books_.keep.calls, call.view,    {}};
+                has_row,           call.view,    {}};
   if (!call.failed) describe(call, out);
   call.ran = books_.graphs.call(out);
   call.launched = books_.graphs.launched();

@@ -30,7 +30,8 @@ struct RecordedCall {
   bool ran = false;            // put kernels to run, or tried to
   std::uint64_t launched = 0;  // kernels that it gave to the GPU: none if it failed or went into a graph
 
-  bool has_row() const { return (record.flags & kSumsOnly) == 0; }  // as far as --budget decides
+  // As far as --budget and --detail decide.
+  bool has_row() const { return (record.flags & kSumsOnly) == 0 && function.detail != Detail::Stats; }
   bool succeeded() const { return returned && !failed; }
   ProcessId process_id() const { return thread.process; }
 };

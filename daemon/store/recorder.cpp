@@ -39,16 +39,16 @@ bool adds_rows(const Notice& notice) {
 
 }  // namespace
 
-Recorder::Recorder(sqlite::Db& db, SessionRow session, Detail detail, KernelFilter filter, StepRule step,
+Recorder::Recorder(sqlite::Db& db, SessionRow session, const DetailLevels& levels, KernelFilter filter, StepRule step,
                    DetailRule rule)
     : session_(session),
-      books_(db, failure_, session, std::move(filter), std::move(step), std::move(rule)),
+      books_(db, failure_, session, levels, std::move(filter), std::move(step), std::move(rule)),
       lanes_(books_),
       families_(db, failure_, books_),
-      rows_(db, failure_, books_, detail),
+      rows_(db, failure_, books_),
       notices_(db, failure_, session, books_, lanes_, families_.devices),
       last_call_(db, failure_, "UPDATE session_ SET last_call = ?2 WHERE id = ?1") {
-  keep({detail != Detail::Stats, detail != Detail::Stats, true});
+  keep({levels.has_rows(), levels.has_rows(), true});
   if (books_.detail.has_triggers()) ring_.emplace(db, failure_);
 }
 

@@ -22,7 +22,7 @@ namespace fade::store {
 
 class Recorder {
  public:
-  Recorder(sqlite::Db& db, SessionRow session, Detail detail, KernelFilter filter, StepRule step = {},
+  Recorder(sqlite::Db& db, SessionRow session, const DetailLevels& levels, KernelFilter filter, StepRule step = {},
            DetailRule rule = {});
 
   // `look` is called with nothing waiting to be inserted, each time so many calls or bytes were; it may flush_sums()

@@ -10,7 +10,7 @@ namespace fade::store {
 bool Recorder::is_sum_enough(const Lane& lane, const CallRecord& record) const {
   const bool is_alike = lane.function->is_only_summed || (!books_.graphs.capturing() && !books_.gpu.is_watched());
   return is_alike && record.parent == 0 && !books_.steps.has_rule() && !families_.memory.waits_for_outer() &&
-         (!rows_.are_wanted() || (record.flags & kSumsOnly) != 0);
+         (!rows_.are_wanted() || (record.flags & kSumsOnly) != 0 || lane.function->detail == Detail::Stats);
 }
 
 // The tracing thread learns of times of detail a little late. A call without a record lacks arguments, so it has no

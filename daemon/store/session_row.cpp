@@ -18,14 +18,9 @@ std::string boot_id() {
   return out;
 }
 
-const char* word_for(Detail detail) {
-  constexpr const char* kWords[] = {"stats", "calls", "full"};
-  return kWords[static_cast<std::size_t>(detail)];
-}
-
 }  // namespace
 
-Result<SessionRow> write_session(sqlite::Db& db, const SessionInfo& session, Detail detail) {
+Result<SessionRow> write_session(sqlite::Db& db, const SessionInfo& session, const DetailLevels& detail) {
   Failure failure;
   utsname host{};
   ::uname(&host);
@@ -36,7 +31,7 @@ Result<SessionRow> write_session(sqlite::Db& db, const SessionInfo& session, Det
                "options, detail) "
                "VALUES (?,?,?,?,?,?,?,?,?,?,?)");
   insert(session.kind, session.clock.real_ns, session.clock.boot_ns, host.nodename, host.release, boot_id(),
-         session.cwd, command, session.fade_version, session.options, word_for(detail));
+         session.cwd, command, session.fade_version, session.options, detail.text());
   if (failure) return tl::unexpected(std::move(*failure.error));
   return SessionRow::of(sqlite3_last_insert_rowid(db.get()));
 }

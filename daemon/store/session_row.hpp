@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/coverage.hpp"
+#include "base/detail_levels.hpp"
 #include "base/kfd.hpp"
 #include "base/recording.hpp"
 #include "base/result.hpp"
@@ -24,6 +25,6 @@ struct SessionInfo {
 };
 
 // Inserts the session's row, with the host and its boot, in a transaction of its own; returns its id.
-Result<SessionRow> write_session(sqlite::Db& db, const SessionInfo& session, Detail detail);
+Result<SessionRow> write_session(sqlite::Db& db, const SessionInfo& session, const DetailLevels& detail);
 
 }  // namespace fade::store

@@ -27,10 +27,10 @@ constexpr Stage kWithoutCalls{kAllButCalls, -10, 256 * kMega, "size limit reache
 constexpr std::array kDropCalls{kWithoutCalls, kWithoutAllocations, kWithoutTimeline, kEnd};
 
 // A recording that keeps only sums has no rows to leave out.
-std::span<const Stage> stages(OnFull on_full, Detail detail) {
+std::span<const Stage> stages(OnFull on_full, bool has_rows) {
   const std::array<std::span<const Stage>, 3> kAll{kStop, kStats, kDropCalls};
   const std::span<const Stage> all = kAll[static_cast<std::size_t>(on_full)];
-  return detail == Detail::Stats ? all.last(std::min<std::size_t>(all.size(), 2)) : all;
+  return has_rows ? all : all.last(std::min<std::size_t>(all.size(), 2));
 }
 
 std::uint64_t begins_at(const Stage& stage, std::uint64_t limit) {
@@ -40,8 +40,8 @@ std::uint64_t begins_at(const Stage& stage, std::uint64_t limit) {
 
 }  // namespace
 
-SizeLimit::SizeLimit(std::uint64_t most, OnFull on_full, Detail detail)
-    : most_(most), ahead_(stages(on_full, detail)) {}
+SizeLimit::SizeLimit(std::uint64_t most, OnFull on_full, const DetailLevels& detail)
+    : most_(most), ahead_(stages(on_full, detail.has_rows())) {}
 
 bool SizeLimit::look(std::uint64_t bytes, std::int64_t now, std::uint64_t left_out) {
   bool changed = false;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/detail_levels.hpp"
 #include "base/recording.hpp"
 #include "store/recorder.hpp"
 
@@ -14,7 +15,7 @@ namespace fade::store {
 class SizeLimit {
  public:
   // `most` bytes of the finished file; 0: no limit.
-  SizeLimit(std::uint64_t most, OnFull on_full, Detail detail);
+  SizeLimit(std::uint64_t most, OnFull on_full, const DetailLevels& detail);
 
   // The file, with uncommitted data, has `bytes`, and `left_out` calls got no row so far. True: keep() has become less.
   bool look(std::uint64_t bytes, std::int64_t now, std::uint64_t left_out);

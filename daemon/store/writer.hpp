@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/batch_reader.hpp"
+#include "base/detail_levels.hpp"
 #include "base/event_queue.hpp"
 #include "base/recording.hpp"
 #include "base/result.hpp"
@@ -22,7 +23,7 @@ struct WriterOptions {
   OpenMode open_mode = OpenMode::Create;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   OnFull on_full = OnFull::Stats;
-  Detail detail = Detail::Calls;
+  DetailLevels detail;
   std::vector<std::string> kernel_include, kernel_exclude;  // regular expressions
   std::string debug_root = "/usr/lib/debug";                // where separate debug files lie, for the names of frames
   StepRule step;

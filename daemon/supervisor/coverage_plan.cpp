@@ -16,7 +16,6 @@ namespace fade {
 namespace {
 
 constexpr std::int64_t kNamedFunctions = 6;
-constexpr const char* kDetails[] = {"stats", "calls", "full"};
 
 std::string quoted(const std::string& word) {
   constexpr std::string_view kHarmless = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";
@@ -55,7 +54,7 @@ Filters filters_of(const RecordingOptions& o) {
   if (!o.schedule.empty()) out.push_back({"schedule", o.schedule});
   if (!o.window.empty()) out.push_back({"window", o.window});
   add_each(out, "trigger", o.triggers);
-  out.push_back({"detail", kDetails[static_cast<std::size_t>(o.detail)]});
+  out.push_back({"detail", o.detail.text()});
   return out;
 }
 

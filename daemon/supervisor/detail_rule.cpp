@@ -168,7 +168,7 @@ Result<void> check_together(const RecordingOptions& options, int given) {
   if (given > 1)
     return fail("--schedule, --window and --trigger exclude each other", "each says alone when rows are stored",
                 "give one of them", EINVAL);
-  if (given > 0 && options.detail == Detail::Stats)
+  if (given > 0 && !options.detail.has_rows())
     return fail("--detail stats stores no rows", "--schedule, --window and --trigger say when rows are stored",
                 "leave --detail out", EINVAL);
   if (options.keep_ns && options.triggers.empty())

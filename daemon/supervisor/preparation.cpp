@@ -73,7 +73,7 @@ std::uint64_t seed_of(const RecordingOptions& options) {
 // A reader that follows the recording wants each call.
 SummedCalls summed_calls(const RecordingOptions& options) {
   if (!options.readers.empty()) return SummedCalls::Never;
-  return options.detail == Detail::Stats ? SummedCalls::All : SummedCalls::OfBudget;
+  return !options.detail.has_rows() ? SummedCalls::All : SummedCalls::OfBudget;
 }
 
 }  // namespace
@@ -214,6 +214,7 @@ Result<SessionOptions> session_options(const RecordingOptions& options, const Ch
   out.numbers = *numbers;
   if (auto check = read_check(options, out); !check) return tl::unexpected(std::move(check.error()));
   out.summed_calls = summed_calls(options);
+  out.detail = options.detail;
   if (step->by == StepRule::By::Call) out.step_begins = step->pattern;
   out.step = *step;
   auto actions = read_actions(options, chosen.known, *step);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/batch_reader.hpp"
+#include "base/detail_levels.hpp"
 #include "base/recording.hpp"
 
 namespace fade {
@@ -17,7 +18,7 @@ struct RecordingOptions {          // one command line: a field is the value of 
   OpenMode open_mode = OpenMode::Create;
   std::uint64_t max_bytes = std::uint64_t{8} << 30;
   OnFull on_full = OnFull::Stats;
-  Detail detail = Detail::Calls;
+  DetailLevels detail;
   // nullopt: Auto for a program that fade starts, Breakpoints for one that runs already: DECISIONS 144
   std::optional<CaptureEngine> engine;  // --engine
   std::string budget;                   // --budget: what fade may cost the program, in percent; empty: no limit

@@ -20,6 +20,11 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('detail_times', 'start', 'integer', 'ns', 'rows from then on'),
 ('detail_times', 'end', 'integer', 'ns', 'until then; NULL: not known'),
 ('detail_times', 'why', 'text', '', 'what began it'),
+('detail_levels', '', '', '', 'How closely calls of each group of functions were recorded (--detail)'),
+('detail_levels', 'session', 'integer', '', 'session'),
+('detail_levels', 'api', 'text', '', 'hip, cuda, nvml ...'),
+('detail_levels', 'group', 'text', '', 'group of functions, as -e names it'),
+('detail_levels', 'level', 'text', '', 'stats: counts and times; calls: rows; full: rows, all arguments as text'),
 ('budgets', '', '', '',
  'When a function was recorded with less detail, so that fade cost the program no more than --budget allows. All its '
  || 'calls are counted'),

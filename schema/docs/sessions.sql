@@ -17,7 +17,9 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('sessions', 'fade_version', 'text', '', 'fade that recorded it'),
 ('sessions', 'options', 'text', '',
  'options as they were typed, with those of configuration files and the environment in front'),
-('sessions', 'detail', 'text', '', 'stats, calls or full'),
+('sessions', 'detail', 'text', '', 
+ 'stats, calls or full; or a list with the level of all other groups first: calls,mem=full,sync=stats (view '
+ || 'detail_levels)'),
 ('sessions', 'clean', 'integer', '', '1: closed in order; 0: still recording, or cut off'),
 ('lifecycle', '', '', '', 'What happened to processes and threads'),
 ('lifecycle', 'id', 'integer', '', 'row id'),

@@ -60,7 +60,7 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('first_errors', 'next_result', 'text', '', 'name of its result'),
 ('first_errors', 'asked_name', 'text', '', 'next hipGetLastError or the like of the same thread'),
 ('first_errors', 'asked_result', 'text', '', 'what that returned'),
-('first_errors', 'asking_is_watched', 'integer', '', '0: such calls were not recorded'),
+('first_errors', 'asking_is_watched', 'integer', '', '0: such calls were not recorded, or only counted'),
 ('first_errors', 'calls_after', 'integer', '', 'calls of the process after it, NULL where calls have no rows'),
 ('first_errors', 'failures_after', 'integer', '', 'failures of the process after it'),
 ('first_errors', 'same_after', 'integer', '', 'of them with the same result'),

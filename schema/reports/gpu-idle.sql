@@ -46,8 +46,8 @@ most AS MATERIALIZED (
   FROM by_function WINDOW w AS (PARTITION BY process_id, device_id, start))
 SELECT i.pid, i.device, i.start AS start_ns, i."end" AS end_ns, i.duration AS duration_ns, i.cause,
        CASE WHEN i.after_call_id IS NULL THEN '(not known)' WHEN b.id IS NULL THEN '(not stored)'
-            WHEN m.name IS NULL OR 2 * m.all_ns < i.duration THEN '(no call seen)' ELSE m.name END AS during,
-       CASE WHEN b.id IS NULL THEN NULL
+            WHEN m.name IS NULL OR 2 * m.all_ns < i.duration THEN iif(n.lacks_rows, '(not stored)', '(no call seen)') ELSE m.name END AS during,
+       CASE WHEN b.id IS NULL OR (n.lacks_rows AND (m.name IS NULL OR 2 * m.all_ns < i.duration)) THEN NULL
             WHEN m.name IS NULL OR 2 * m.all_ns < i.duration THEN round(100.0 * (i.duration - coalesce(m.all_ns, 0)) / i.duration, 1)
             ELSE round(100.0 * m.ns / i.duration, 1) END AS during_percent,
        i."end" - i.asked AS asked_ns,
@@ -56,5 +56,6 @@ SELECT i.pid, i.device, i.start AS start_ns, i."end" AS end_ns, i.duration AS du
        coalesce((SELECT u.file_line FROM call_stack_ k JOIN user_lines u ON u.stack = k.stack WHERE k.call = m.id),
                 (SELECT u.file_line FROM call_stack_ k JOIN user_lines u ON u.stack = k.stack WHERE k.call = i.after_call_id)) AS line
 FROM mine i
+JOIN (SELECT id, instr(detail, 'stats') > 0 AS lacks_rows FROM sessions) n ON n.id = i.session
 LEFT JOIN call_ b ON b.id = i.after_call_id
 LEFT JOIN most m ON m.process_id = i.process_id AND m.device_id = i.device_id AND m.start = i.start AND m.place = 1

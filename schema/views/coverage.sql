@@ -198,6 +198,24 @@ FROM step s
 JOIN process_ p ON p.id = s.process
 WHERE s.value <> 0;
 
+-- How closely calls of each group of functions are recorded (--detail). The session has one word for all groups, or a
+-- list: "calls,mem=full,sync=stats", the level of all others first. A group's own level is before that of its API.
+CREATE VIEW detail_levels AS
+WITH listed AS (
+  SELECT s.id, x.api, x.grp, ',' || s.detail || ',' AS list, instr(',' || s.detail || ',', ',' || x.grp || '=') AS own,
+         instr(',' || s.detail || ',', ',' || x.api || '=') AS of_api
+  FROM session_ s
+  JOIN (SELECT DISTINCT session, api, grp FROM selection_) x ON x.session = s.id),
+tail AS (
+  SELECT id, api, grp,
+         substr(list, CASE
+                        WHEN own > 0 THEN own + length(grp) + 2
+                        WHEN of_api > 0 THEN of_api + length(api) + 2
+                        ELSE 2 END) AS rest
+  FROM listed)
+SELECT id AS session, api, grp AS "group", substr(rest, 1, instr(rest, ',') - 1) AS level
+FROM tail;
+
 -- The watched part of each process, by group of functions. Rows exist if the process loaded a library with such
 -- functions, or was not watched.
 CREATE VIEW coverage AS
@@ -224,19 +242,20 @@ SELECT p.session, p.id AS process_id, p.pid, c.api, c.grp AS "group", c.kind,
        max(p.ts, coalesce(w.since, p.ts)) AS start, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS "end",
        CASE
          WHEN c.functions = 0 OR w.rank = 3 THEN 'not'
-         WHEN s.detail = 'stats' OR w.sums OR u.process_id IS NOT NULL THEN 'statistics'
-         WHEN s.detail = 'full' THEN 'arguments'
+         WHEN d.level = 'stats' OR w.sums OR u.process_id IS NOT NULL THEN 'statistics'
+         WHEN d.level = 'full' THEN 'arguments'
          ELSE 'rows' END AS level,
        nullif(trim(coalesce(w.words, '') || ',' || coalesce(c.words, '') || ','
                    || iif(u.process_id IS NULL, '', 'budget,')
                    || iif(k.session IS NOT NULL AND c.kind IN ('launch', 'graph'), 'kernel filter', '') || ','
-                   || iif(s.detail = 'stats', 'detail', ''),
+                   || iif(d.level = 'stats', 'detail', ''),
                    ','),
               '') AS narrowed,
        c.functions, c.left_out, c.names AS left_out_names
 FROM process_ p
 JOIN session_ s ON s.id = p.session
 JOIN chosen c ON c.session = p.session
+JOIN detail_levels d ON d.session = c.session AND d.api = c.api AND d."group" = c.grp
 LEFT JOIN word w ON w.process_id = p.id
 LEFT JOIN kernel_filter k ON k.session = p.session
 LEFT JOIN saved u ON u.process_id = p.id AND u.api = c.api AND u.grp = c.grp AND u.kind = c.kind
@@ -311,28 +330,42 @@ saved AS MATERIALIZED (
          group_concat(f.text, '; ') OVER (PARTITION BY f.process_id, t.topic) AS why
   FROM saved_function f
   JOIN (SELECT DISTINCT topic, pattern FROM topic_) t ON f.name GLOB t.pattern),
+-- of lists of levels alone: s.detail tells the level of all topics otherwise
+counted AS MATERIALIZED (
+  SELECT x.session, t.topic, group_concat(DISTINCT iif(d.level = 'stats', x.grp, NULL)) AS groups,
+         count(DISTINCT iif(d.level = 'stats', x.grp, NULL)) AS n, min(d.level = 'stats') AS is_whole,
+         min(d.level = 'full') AS is_full,
+         (SELECT s.detail FROM session_ s WHERE s.id = x.session) AS list
+  FROM selection_ x
+  JOIN detail_levels d ON d.session = x.session AND d.api = x.api AND d."group" = x.grp
+  JOIN topic_ t ON t.api IN (x.api, '*') AND t.kind IN (x.kind, '*')
+  WHERE x.why IS NULL AND x.session IN (SELECT id FROM session_ WHERE instr(detail, ',') > 0)
+  GROUP BY x.session, t.topic),
 topic AS MATERIALIZED (SELECT DISTINCT topic FROM topic_)
 SELECT p.session, p.id AS process_id, p.pid, t.topic,
        coalesce(w.rank, 0) < 2 AND k.process IS NULL AND r.process IS NULL
        AND coalesce(u.is_partial, 0) = 0 AS complete,
        CASE
          WHEN w.rank = 3 OR k.all_left_out THEN 'not'
-         WHEN s.detail = 'stats' OR w.sums THEN 'statistics'
-         WHEN s.detail = 'full' THEN 'arguments'
+         WHEN s.detail = 'stats' OR d.is_whole OR w.sums THEN 'statistics'
+         WHEN s.detail = 'full' OR d.is_full THEN 'arguments'
          ELSE 'rows' END AS level,
-       NOT (s.detail = 'stats' OR coalesce(w.sums, 0) OR u.process_id IS NOT NULL
+       NOT (s.detail = 'stats' OR d.groups IS NOT NULL OR coalesce(w.sums, 0) OR u.process_id IS NOT NULL
             OR (t.topic IN ('kernels', 'calls') AND f.session IS NOT NULL)) AS has_rows,
        max(p.ts, coalesce(w.since, p.ts)) AS since, coalesce(w.until, p.ts_end, s.end_ns - s.start_ns) AS until,
        nullif(trim(coalesce(w.words, '') || ',' || coalesce(k.words, '') || iif(r.process IS NULL, '', ',refused')
                    || iif(t.topic IN ('kernels', 'calls') AND f.session IS NOT NULL, ',kernel filter', '')
-                   || iif(s.detail = 'stats', ',detail', '') || iif(u.process_id IS NULL, '', ',budget'),
+                   || iif(s.detail = 'stats' OR d.groups IS NOT NULL, ',detail', '')
+                   || iif(u.process_id IS NULL, '', ',budget'),
                    ','),
               '') AS narrowed,
        nullif(trim(coalesce(k.why, '') || coalesce('; ' || u.why, '') || coalesce('; ' || w.why,
          '') || coalesce('; ' || r.detail, '')
                    || iif(t.topic IN ('kernels', 'calls'),
                      coalesce('; ' || f.text || ' chose which launches have rows', ''), '')
-                   || iif(s.detail = 'stats', '; only counts and times were recorded (--detail stats)', ''),
+                   || iif(s.detail = 'stats', '; only counts and times were recorded (--detail stats)', '')
+                   || coalesce('; of ' || iif(d.n > 6, d.n || ' groups', replace(d.groups, ',', ', '))
+                               || ' only counts and times were recorded (--detail ' || d.list || ')', ''),
                    '; '),
               '') AS why
 FROM process_ p
@@ -343,6 +376,7 @@ LEFT JOIN lack k ON k.process = p.id AND k.topic = t.topic
 LEFT JOIN refusal r ON r.process = p.id AND r.topic = t.topic
 LEFT JOIN kernel_filter f ON f.session = p.session
 LEFT JOIN saved u ON u.process_id = p.id AND u.topic = t.topic
+LEFT JOIN counted d ON d.session = p.session AND d.topic = t.topic
 UNION ALL
 SELECT session, NULL, NULL, t.topic, 0, 'not', 0, min(start), NULL, 'unwatched', group_concat(why, '; ')
 FROM (

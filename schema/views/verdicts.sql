@@ -320,12 +320,14 @@ WHERE place = 1;
 CREATE VIEW first_errors AS
 WITH e AS (SELECT * FROM failures WHERE id IN (SELECT min(id) FROM failures WHERE NOT normal GROUP BY process_id)),
 row_limits(most) AS (VALUES (100000)),
+listed AS (SELECT id, coalesce(instr(detail, 'stats'), 0) > 0 AS lacks_rows FROM session_),
 -- how far ahead the same thread's next calls are looked for
 after AS (
   SELECT e.id,
          (SELECT y.id
           FROM call_ y
-          WHERE y.id > e.call_id AND y.id <= e.call_id + most AND y.thread = e.thread_id AND y.ts >= e.start
+          WHERE NOT l.lacks_rows AND y.id > e.call_id AND y.id <= e.call_id + most AND y.thread = e.thread_id
+            AND y.ts >= e.start
           ORDER BY y.id
           LIMIT 1) AS next_call,
          (SELECT y.id
@@ -335,7 +337,9 @@ after AS (
             AND g.kind = 'error'
           ORDER BY y.id
           LIMIT 1) AS asked_call
-  FROM e, row_limits)
+  FROM e
+  JOIN listed l ON l.id = e.session
+  JOIN row_limits)
 SELECT e.session, e.process_id, e.pid, p.command, e.tid, e.start, e.name, e.code, e.error, e.meaning, e.class,
        e.class = 'sticky' AS sticky, e.args, e.caller, e.caller_library, e.call_id,
        (SELECT g.name
@@ -354,9 +358,11 @@ SELECT e.session, e.process_id, e.pid, p.command, e.tid, e.start, e.name, e.code
         WHERE y.id = a.asked_call) AS asked_result,
        EXISTS (SELECT 1
                FROM function_ g
-               WHERE g.session = e.session AND g.name = 'hipGetLastError') AS asking_is_watched,
+               LEFT JOIN detail_levels d ON d.session = g.session AND d.api = g.api AND d."group" = g.grp
+               WHERE g.session = e.session AND g.name = 'hipGetLastError'
+                 AND coalesce(d.level, '') <> 'stats') AS asking_is_watched,
        CASE
-         WHEN s.detail <> 'stats'
+         WHEN instr(s.detail, 'stats') = 0
            AND NOT EXISTS (SELECT 1 FROM drop_ d WHERE d.session = e.session AND d.reason GLOB 'size limit*')
            THEN (SELECT count(*)
                  FROM call_ y

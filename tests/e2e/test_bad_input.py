@@ -46,6 +46,10 @@ def beside(build, name):
     ("query", ["run", "verdict"], "there is no file or report 'run' (did you mean 'run.db'?)"),
     ("query", ["top", "--limti", "3"], "unknown option '--limti' (did you mean '--limit'?)"),
     ("run", ["--detail", "ful", "true"], "'ful' is not one of stats, calls, full (did you mean 'full'?)"),
+    ("run", ["--detail", "calls,mem=ful", "true"], "'ful' is not one of stats, calls, full (did you mean 'full'?)"),
+    ("run", ["--detail", "calls,memm=full", "true"], "--detail: no group is called 'memm' (did you mean 'mem'?)"),
+    ("attach", ["--detail", "mem=full,memory=stats", "1"], "--detail: the group 'mem' is named twice"),
+    ("trace", ["--detail", "calls,stats", "true"], "--detail: two levels are for all other groups"),
     ("run", ["--stacks", "al", "true"], "'al' is not understood (did you mean 'all' or 'alloc'?)"),
     ("run", ["--stacks", "aloc", "true"], "'aloc' is not understood (did you mean 'alloc'?)"),
 ])

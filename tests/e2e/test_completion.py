@@ -24,7 +24,8 @@ def complete(build):
 
 @pytest.mark.parametrize("words, offered", [
     (("fade", "r"), {"run"}),
-    (("fade", "run", "--detail", ""), {"stats", "calls", "full"}),
+    (("fade", "run", "--detail", "f"), {"full"}),
+    (("fade", "run", "--detail", "calls,me"), {"calls,mem="}),
     (("fade-run", "--ov"), {"--override-file"}),
     (("fade-run", "--detail", "=", "f"), {"full"}),
     (("fade-run", "-e", "mem,cop"), {"mem,copy"}),
@@ -32,7 +33,7 @@ def complete(build):
     (("fade", "d"), {"doctor"}),
     (("fade", "doctor", "--s"), {"--strict"}),
     (("fadectl", "p"), {"pause", "prune"}),
-    (("fade", "ctl", "attach", "--detail", "st"), {"stats"}),
+    (("fade", "ctl", "attach", "--detail", "sta"), {"stats"}),
 ])
 def test_bash_offers(complete, words, offered):
     assert complete(*words) == offered

@@ -55,6 +55,14 @@ def test_the_recording_has_the_options_as_typed(build, fade_trace, tmp_path):
     assert "-z" in options
 
 
+def test_groups_with_statistics_have_no_lines(build, fade_trace, tmp_path):
+    ran, lines = trace(build, fade_trace, tmp_path, "parts alloc launch=4 alloc free fail copy sync", "--detail", "calls,kernel=stats,sync=stats,copy=full")
+    assert ran.status == 0
+    written, counted = names(lines), harness.Database(tmp_path / "run.db").rows('SELECT name, "group", sum(calls) FROM functions WHERE calls > 0 GROUP BY name')
+    expected = {name: n for name, group, n in counted if group not in ("kernel", "sync")}
+    assert {name: written.count(name) for name in set(written)} == expected and len(expected) < len(counted)
+
+
 def test_the_program_is_as_alone(build, fade_trace, tmp_path):
     alone = harness.run_alone(build, "exits code 7", "v6", tmp_path)
     ran, _ = trace(build, fade_trace, tmp_path / "traced", "exits code 7")

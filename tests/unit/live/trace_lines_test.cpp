@@ -175,6 +175,25 @@ TEST_F(TraceTest, LongArgumentsAreCut) {
   EXPECT_THAT(written({.longest = 8}), testing::HasSubstr("roctxRangePushA(message=\"a\\nbxxx...)"));
 }
 
+TEST_F(TraceTest, ArgumentsOfFullDetailAreWhole) {
+  DetailLevels levels;
+  levels.by_name["marker"] = Detail::Full;
+  const CallRecord record = told_.begin("roctxRangePushA");
+  told_.text(PieceKind::String, 0, "begin" + std::string(100, 'x') + "end");
+  told_.put(record);
+  EXPECT_THAT(written({.longest = 8, .detail = levels}), testing::HasSubstr("xend\")"));
+}
+
+TEST_F(TraceTest, FunctionsThatAreOnlyCountedHaveNoLine) {
+  DetailLevels levels;
+  levels.by_name["mem"] = Detail::Stats;
+  malloc(4 << 20);
+  told_.put(told_.begin("hipDeviceSynchronize"));
+  const std::string text = written({.detail = levels});
+  EXPECT_THAT(text, testing::HasSubstr("hipDeviceSynchronize("));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("hipMalloc(")));
+}
+
 TEST_F(TraceTest, TimesAreAsStraceHasThem) {
   const std::pair<Stamp, std::string> all[] = {{Stamp::SinceStart, " 1.000000 hip"},
                                                {Stamp::Clock, " 22:13:21 hip"},

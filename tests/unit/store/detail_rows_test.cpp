@@ -52,6 +52,20 @@ TEST_F(DetailRows, AreThoseOfActiveSteps) {
   EXPECT_THAT(watched("why"), HasSubstr("calls have rows only at 1 time, 0.0 s in all (--schedule x)"));
 }
 
+TEST_F(DetailRows, AreThoseOfGroupsThatAreNotOnlyCounted) {
+  DetailLevels levels;
+  levels.by_name["copy"] = Detail::Stats;
+  open({.detail = levels});
+  copies(0, 3 * kOneSecond);
+  tracee->call("hipFree", {0x10});
+  finish();
+  EXPECT_EQ(value("SELECT sum(calls) FROM call_stats WHERE name = 'hipMemcpy'"), "6");
+  EXPECT_EQ(value("SELECT sum(n) FROM copy_stat_"), "6");
+  EXPECT_EQ(value("SELECT count(*) FROM memory_copies"), "0");
+  EXPECT_THAT(rows("SELECT name FROM calls"), ElementsAre("hipFree"));
+  EXPECT_EQ(value("SELECT detail FROM sessions"), "calls,copy=stats");
+}
+
 TEST_F(DetailRows, OfAPartOfEachPeriod) {
   open({.detail_rule = {.by = DetailRule::By::Time,
                         .text = "--window 10s/2s",
