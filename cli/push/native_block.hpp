@@ -23,6 +23,7 @@ struct ColumnShape {
 class Bytes {
  public:
   void add(const void* data, std::size_t size) {
+    if (size == 0) return;  // `data` may be null then, which memcpy must not get
     if (size_ + size > room_.size()) grow(size);
     std::memcpy(room_.data() + size_, data, size);
     size_ += size;

@@ -103,7 +103,7 @@ std::vector<Option> rows(Request& r, RecordingOptions& o, const Wording& wording
       {kCapture,
        "--detail",
        "LEVEL",
-       "stats (counts and times), calls, or full (all arguments as text); of groups: calls,mem=full [calls]",
+       "stats (sums), calls, or full (arguments as text); of groups: calls,mem=full [calls]",
        Text{&r.detail, false, true},
        help,
        none,

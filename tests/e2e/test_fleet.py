@@ -281,9 +281,9 @@ def test_two_jobs_differ_as_their_merged_files_do(build, url, merged):
     assert "before: job train (64 recordings)" in page and "after: job untimed (4 recordings)" in page
 
 
-def test_work_of_gpus_and_collective_operations_have_all_rows(servers, url, files):
+def test_work_of_gpus_and_collective_operations_have_all_rows(engines, url, files):
     """In the tables as in the files: the late rank and the difference of clocks rest on them."""
-    ask = servers[0].ask
+    ask = engines[0].ask
     names = "id, name, start, duration"
     there = collections.Counter(map(tuple, ask(f"SELECT rank, {names} FROM gpu_work WHERE job = 'train'", "fade")))
     operations = collections.defaultdict(list)

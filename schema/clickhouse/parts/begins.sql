@@ -11,7 +11,7 @@ FROM (
       SELECT job, host, groupArray((recording, start_ns, ahead_ns, operations)) AS all,
         countIf(operations >= 3) AS known,
         if(known = 0, toInt64(0), toInt64(quantileExactIf(0.5)(ahead_ns, operations >= 3))) AS usual
-      FROM (SELECT job, recording, host, start_ns FROM recordings WHERE 1 /*? AND job = :job */)
+      FROM (SELECT job, recording, host, start_ns FROM recordings WHERE 1 /*? AND job = :job */) AS made
       GLOBAL ANY LEFT JOIN ({clocks}) AS clocks USING (recording)
       GROUP BY job, host)
     ARRAY JOIN all AS r)

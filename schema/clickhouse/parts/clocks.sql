@@ -7,10 +7,11 @@ FROM (
   FROM (
     SELECT job_, recording, communicator, nth, start_ns + gpu_end_ AS moment
     FROM (SELECT recording, communicator, nth, assumeNotNull(gpu_end) AS gpu_end_ FROM collective_calls
-          WHERE gpu_end IS NOT NULL /*? AND job = :job */)
-    GLOBAL ANY INNER JOIN (
+          WHERE gpu_end IS NOT NULL /*? AND job = :job */) AS made
+    GLOBAL ANY LEFT JOIN (
       SELECT recording, start_ns, cityHash64(job) AS job_ FROM recordings WHERE 1 /*? AND job = :job */)
-      AS begun USING (recording))
+      AS begun USING (recording)
+    WHERE job_ != 0)
   GROUP BY job_, communicator, nth)
 ARRAY JOIN recordings_ AS recording, moments AS moment
 GROUP BY recording

@@ -9,6 +9,6 @@ FROM (
     toInt64(quantileExact(0.5)(assumeNotNull(met_ns))) AS usual_met_ns, usual_met_ns - late_met_ns AS late_ns
   FROM rank_steps WHERE met_ns IS NOT NULL AND rank IS NOT NULL /*? AND job = :job */
   GROUP BY job_, step
-  HAVING ranks > 1)
-GLOBAL ANY INNER JOIN (SELECT DISTINCT job, cityHash64(job) AS job_ FROM recordings WHERE 1 /*? AND job = :job */)
+  HAVING ranks > 1) AS made
+GLOBAL ALL INNER JOIN (SELECT DISTINCT job, cityHash64(job) AS job_ FROM recordings WHERE 1 /*? AND job = :job */)
   AS jobs USING (job_)

@@ -7,6 +7,6 @@ FROM (
       groupArray(assumeNotNull(duration)))) AS slow
   FROM steps WHERE rank IS NOT NULL AND complete = 1 /*? AND job = :job */
   GROUP BY job_, name_, idx
-  HAVING count() > 1)
-GLOBAL ANY INNER JOIN (SELECT DISTINCT job, cityHash64(job) AS job_ FROM recordings WHERE 1 /*? AND job = :job */)
+  HAVING count() > 1) AS made
+GLOBAL ALL INNER JOIN (SELECT DISTINCT job, cityHash64(job) AS job_ FROM recordings WHERE 1 /*? AND job = :job */)
   AS jobs USING (job_)

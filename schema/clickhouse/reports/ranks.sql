@@ -77,6 +77,6 @@ FROM (
   FROM (SELECT job, rank, recording, "end" FROM processes
         WHERE rank IS NOT NULL AND "end" IS NOT NULL AND (exit_code > 0 OR exit_signal > 0) /*? AND job = :job */
           /*? AND host = :host */ /*? AND rank = :rank */) AS ended
-  GLOBAL ANY INNER JOIN ({begins}) AS begins USING (job, recording) GROUP BY job, rank)
+  GLOBAL ALL INNER JOIN ({begins}) AS begins USING (job, recording) GROUP BY job, rank)
 GROUP BY job, rank
 HAVING countIf(what = 'host') > 0

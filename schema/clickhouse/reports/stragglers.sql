@@ -62,13 +62,14 @@ FROM (
           concat(categories, if(categories = '', '', ','), 'OUTSIDE:', toString(ifNull(outside_ns, 0)), ':0') AS parts
         FROM (SELECT job, recording, pid, idx, name, host, start, mhz, celsius, categories, outside_ns FROM rank_steps
               WHERE rank IS NOT NULL AND duration IS NOT NULL /*? AND job = :job */ /*? AND match(name, :name) */)
-        GLOBAL ANY INNER JOIN ({step_roles}) AS roles USING (recording, pid, idx))
+          AS made
+        GLOBAL ALL INNER JOIN ({step_roles}) AS roles USING (recording, pid, idx))
       GROUP BY job, step)
     ARRAY JOIN arrayConcat(
       arrayMap(x -> (splitByChar(':', x)[1], toInt64(splitByChar(':', x)[2])), splitByChar(',', late_parts)),
       arrayMap(x -> (splitByChar(':', x)[1], -toInt64(splitByChar(':', x)[2])), splitByChar(',', usual_parts)),
       [('GPU', if(figures.10 < 0, toInt64(0), toInt64(figures.10 - figures.4)))]) AS w
     GROUP BY job, step, word)
-  GROUP BY job, step)
+  GROUP BY job, step) AS made
 GLOBAL ANY LEFT JOIN ({begins}) AS begins USING (job, recording)
 WHERE 1 /*? AND rank = :rank */ /*? AND host = :host */ /*? AND start_ns >= :from */ /*? AND start_ns < :to */

@@ -27,12 +27,16 @@ extern "C" const unsigned char fade_many[];
 namespace fade::entry_pads {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Ge;
+using ::testing::Le;
 using ::testing::SizeIs;
 
 TEST(EntryJump, EveryCallIsOneStopAndRegistersAndFlagsAreKept) {
   ArmedEntry armed(10);
   EXPECT_EQ(armed.space.sites().armed(), kEntryCount);
-  EXPECT_THAT(test::changed_text(armed.space.memory()), SizeIs(5 * kEntryCount));
+  // A byte of a jump's distance may be the byte that stood there.
+  EXPECT_THAT(test::changed_text(armed.space.memory()), SizeIs(AllOf(Le(5 * kEntryCount), Ge(4 * kEntryCount))));
   EXPECT_EQ(armed.hits_to_end(), 10 * kEntryCount);
 }
 
