@@ -1,6 +1,7 @@
 #include "cli/push_block.hpp"
 
 #include <gmock/gmock.h>
+#include <cstdint>
 
 #include "cli/push/native_block.hpp"
 #include "cli/push/packed_block.hpp"
@@ -101,7 +102,7 @@ TEST(NativeBlock, BeginsAnewWhenItWasCleared) {
 TEST(Packer, KeepsEachByte) {
   Packer packer;
   std::string long_text;
-  for (int i = 0; long_text.size() < 3'500'000; ++i) long_text += std::to_string(i * 7919);
+  for (std::uint64_t i = 0; long_text.size() < 3'500'000; ++i) long_text += std::to_string(i * 7919);
   for (const std::vector<std::string>& parts : {std::vector<std::string>{""},
                                                 {"a"},
                                                 {"a", "bc", ""},
