@@ -1,6 +1,7 @@
 #include "cli/push_block.hpp"
 
 #include <gmock/gmock.h>
+
 #include <cstdint>
 
 #include "cli/push/native_block.hpp"
