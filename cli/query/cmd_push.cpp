@@ -78,8 +78,8 @@ void say_sent(const std::string& path, const PushedFile& sent, const push::Serve
             table::human_bytes(server.sent_bytes() - bytes_before));
 }
 
-// An error that a later attempt may not meet ends with a status of its own, so that a script can try again. A user who
-// started a program with --push did not write this command, so the one that sends the rest is told in any case.
+// A push that may succeed later ends with a status of its own, so that a script can try again. The command for the
+// rest is printed in any case: users of fade-run --push did not write this one.
 Result<void> not_all(Context& context, const PushFile& file, const Error& why) {
   const bool is_later = why.code == push::kUnreachable || push_stopped;
   if (!is_later && context.settings.follow) log::info("{}", file.what_is_left());

@@ -113,7 +113,6 @@ std::string dropped(const RunSummary& s, const Style& style) {
 
 }  // namespace
 
-// So that it can be pasted, whatever the file is called.
 std::vector<std::string> must_say(const RunSummary& summary, const std::string& trouble) {
   std::vector<std::string> sentences;
   if (summary.dropped > 0)

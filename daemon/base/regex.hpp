@@ -1,5 +1,5 @@
-// A regular expression of a command line, in ECMAScript's syntax. std::regex is named in regex.cpp alone: each source
-// that names it takes four seconds longer to compile. For texts of others in a daemon: service/pattern.hpp.
+// A regular expression of a command line, in ECMAScript's syntax. Users of this class do not name std::regex, which
+// makes a source four seconds longer to compile. For texts of others in a daemon: service/pattern.hpp.
 #pragma once
 #include <memory>
 #include <string>

@@ -46,7 +46,8 @@ most AS MATERIALIZED (
   FROM by_function WINDOW w AS (PARTITION BY process_id, device_id, start))
 SELECT i.pid, i.device, i.start AS start_ns, i."end" AS end_ns, i.duration AS duration_ns, i.cause,
        CASE WHEN i.after_call_id IS NULL THEN '(not known)' WHEN b.id IS NULL THEN '(not stored)'
-            WHEN m.name IS NULL OR 2 * m.all_ns < i.duration THEN iif(n.lacks_rows, '(not stored)', '(no call seen)') ELSE m.name END AS during,
+            WHEN m.name IS NULL OR 2 * m.all_ns < i.duration
+            THEN iif(n.lacks_rows, '(not stored)', '(no call seen)') ELSE m.name END AS during,
        CASE WHEN b.id IS NULL OR (n.lacks_rows AND (m.name IS NULL OR 2 * m.all_ns < i.duration)) THEN NULL
             WHEN m.name IS NULL OR 2 * m.all_ns < i.duration THEN round(100.0 * (i.duration - coalesce(m.all_ns, 0)) / i.duration, 1)
             ELSE round(100.0 * m.ns / i.duration, 1) END AS during_percent,

@@ -92,7 +92,9 @@ def run(build_dir, kills, seed, jobs, rows, only=None, say=print):
     with concurrent.futures.ProcessPoolExecutor(jobs, initializer=begin_worker, initargs=(build_dir, folder)) as pool:
         def live_all(indexes):
             before = len(outcomes)
-            for done in concurrent.futures.as_completed([pool.submit(live, row, index, seed, kills_of_one(kills, rows)) for index in indexes for row in rows]):
+            each = kills_of_one(kills, rows)
+            lives = [pool.submit(live, row, index, seed, each) for index in indexes for row in rows]
+            for done in concurrent.futures.as_completed(lives):
                 outcomes.append(done.result())
                 if outcomes[-1].text:
                     say(f"{outcomes[-1].text}\nagain: --seed {seed} --row {outcomes[-1].row} --target {outcomes[-1].index}\n")

@@ -1,4 +1,4 @@
-"""Authorities and certificates made by openssl, and a TLS proxy in front of a server that may change its certificate."""
+"""Authorities and certificates made by openssl, and a TLS proxy that may change its certificate."""
 import pathlib
 import select
 import socket

@@ -31,7 +31,8 @@ TLS = """<https_port>{port}</https_port><openSSL><server>
 REPLICA = """<replica><host>127.0.0.1</host><port>{tcp}</port>
   <user>fade</user><password>secret</password></replica>"""
 REPLICATED = """
-  <zookeeper><node><host>127.0.0.1</host><port>{keeper}</port></node><session_timeout_ms>5000</session_timeout_ms></zookeeper>
+  <zookeeper><node><host>127.0.0.1</host><port>{keeper}</port></node>
+    <session_timeout_ms>5000</session_timeout_ms></zookeeper>
   <macros><shard>1</shard><replica>{tcp}</replica></macros>
   <interserver_http_host>127.0.0.1</interserver_http_host><interserver_http_port>{between}</interserver_http_port>"""
 USERS = """<?xml version="1.0"?>

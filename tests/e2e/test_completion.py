@@ -43,7 +43,9 @@ def test_bash_offers_every_report(complete):
     assert {"summary", "top", "errors", "overrides"} <= complete("fade-query", "")
 
 
-@pytest.mark.parametrize("words", [("fade-query", "--on", "http", ":", "//db", ":", "8123"), ("fade", "query", "--on", "=", "x")])
+@pytest.mark.parametrize(
+    "words", [("fade-query", "--on", "http", ":", "//db", ":", "8123"), ("fade", "query", "--on", "=", "x")]
+)
 def test_bash_offers_the_reports_over_a_server(complete, words):
     offered = complete(*words, "")
     assert {"jobs", "stragglers", "diff"} <= offered and "waits" not in offered

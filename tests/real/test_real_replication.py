@@ -1,4 +1,4 @@
-"""Two replicas of one shard, by a real ZooKeeper: a server dies, the other one has all rows, and nothing comes twice."""
+"""Two replicas of one shard, by a real ZooKeeper: one dies, the other has all rows, and nothing comes twice."""
 import os
 import subprocess
 import sys
@@ -28,7 +28,8 @@ def keeper(build_dir, step, tmp_path_factory):
     step("ZooKeeper unpacked", lambda: why.append(zookeeper.unpack(build_dir / "real/zookeeper")) or "")
     if why[0]:
         pytest.skip(f"Debian's archive has no ZooKeeper for us: {why[0]}")
-    one = zookeeper.ZooKeeper(build_dir / "real/zookeeper", tmp_path_factory.mktemp("zookeeper"), clickhouse.free_port())
+    folder = tmp_path_factory.mktemp("zookeeper")
+    one = zookeeper.ZooKeeper(build_dir / "real/zookeeper", folder, clickhouse.free_port())
     yield one.start()
     one.stop()
 

@@ -135,6 +135,18 @@ TEST_F(Counted, CallsAreCountedToTheEnd) {
   EXPECT_LE(std::filesystem::file_size(path), 3 * kMega + kMega / 10);
 }
 
+// They have no rows to leave out: only calls that are no longer counted are missing.
+TEST_F(Counted, CallsWithoutRowsAreNotLeftOut) {
+  log::set_level(log::Level::Silent);
+  open({.max_bytes = 3 * kMega, .detail = Detail::Stats}, {.calls = 4096, .payload_bytes = 1 << 20, .notices = 4096});
+  for (std::uint64_t round = 0; round < 120'000; ++round) threads(*tracee, round);
+  const Totals totals = finish();
+  log::set_level(log::Level::Info);
+  EXPECT_EQ(value("SELECT count(*) > 1 FROM drop_"), "1");
+  EXPECT_GT(totals.dropped, 0u);
+  EXPECT_EQ(value("SELECT sum(n) FROM drop_"), std::to_string(totals.dropped));
+}
+
 class TooSmall : public Recording {};
 
 TEST_F(TooSmall, ALimitWithoutRoomForACallIsRefused) {
