@@ -84,7 +84,7 @@ Result<void> Server::insert(const std::string& table, const NativeBlock& block, 
 }
 
 Result<bool> Server::is_running(const std::string& id) {
-  auto rows = select("SELECT count() FROM system.processes WHERE query_id = " + quoted(id));
+  auto rows = select("SELECT count() FROM system.processes WHERE query_id = " + sql_text(id));
   if (!rows) return tl::unexpected(rows.error());
   return !rows->empty() && rows->front() != "0";
 }
@@ -126,7 +126,7 @@ Result<bool> Server::is_replicated() {
 
 Result<void> Server::add_columns(const Made& made) {
   auto known = select(fmt::format("SELECT name FROM system.columns WHERE database = {} AND table = {}",
-                                  quoted(address_.database), quoted(made.name)));
+                                  sql_text(address_.database), sql_text(made.name)));
   if (!known) return tl::unexpected(known.error());
   for (const ColumnShape& column : made.columns) {
     if (std::ranges::find(*known, column.name) != known->end()) continue;
@@ -140,7 +140,7 @@ Result<void> Server::add_columns(const Made& made) {
 // Views and Distributed tables hold no rows, so they are made anew: they take their columns when they are made.
 Result<void> Server::drop_rowless(const std::string& name) {
   auto engine = select(fmt::format("SELECT engine FROM system.tables WHERE database = {} AND name = {}",
-                                   quoted(address_.database), quoted(name)));
+                                   sql_text(address_.database), sql_text(name)));
   if (!engine) return tl::unexpected(engine.error());
   if (engine->empty()) return {};
   if (engine->front() != "View" && engine->front() != "Distributed")
@@ -183,7 +183,8 @@ Result<void> Server::init(const std::string& cluster) {
   if (!replicated) return tl::unexpected(replicated.error());
   for (const Made& one : to_make(cluster, address_.database, *replicated))
     if (auto made = make(one); !made) return made;
-  return run(fmt::format("INSERT INTO fade_schema SELECT {}, {}, now()", kVersion, quoted(cluster)), address_.database);
+  return run(fmt::format("INSERT INTO fade_schema SELECT {}, {}, now()", kVersion, sql_text(cluster)),
+             address_.database);
 }
 
 }  // namespace fade::push

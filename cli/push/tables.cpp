@@ -236,13 +236,13 @@ std::vector<Made> to_make(const std::string& cluster, const std::string& databas
     out.push_back(
         {name,
          filled("distributed.sql",
-                {{"name", name}, {"local", name + "_"}, {"cluster", quoted(cluster)}, {"database", database}}),
+                {{"name", name}, {"local", name + "_"}, {"cluster", sql_text(cluster)}, {"database", database}}),
          {},
          false});
   return out;
 }
 
-std::string quoted(std::string_view text) {
+std::string sql_text(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\\' || c == '\'') out += '\\';

@@ -46,6 +46,6 @@ struct Made {  // a table or a view
 // In this order. `cluster` empty: tables of one server. `replicated`: the local tables are ReplicatedMergeTree.
 std::vector<Made> to_make(const std::string& cluster, const std::string& database, bool replicated);
 
-std::string quoted(std::string_view text);  // as a text of ClickHouse's SQL
+std::string sql_text(std::string_view text);  // as a text of ClickHouse's SQL
 
 }  // namespace fade::push

@@ -50,7 +50,7 @@ std::string with_parts(std::string text, int depth = 0) {
 
 std::string literal(const Value& value) {
   if (const auto* number = std::get_if<std::int64_t>(&value)) return std::to_string(*number);
-  if (const auto* text = std::get_if<std::string>(&value)) return push::quoted(*text);
+  if (const auto* text = std::get_if<std::string>(&value)) return push::sql_text(*text);
   return "NULL";
 }
 

@@ -127,7 +127,7 @@ Result<bool> PushRecording::is_there(Recording& recording) {
   auto rows = server_->select(
       fmt::format("SELECT count() FROM recordings WHERE job = {} AND recording = {} AND "
                   "complete = 1 AND stamp = {}",
-                  push::quoted(session_->job), session_->recording, push::quoted(stamp_of(recording.path))));
+                  push::sql_text(session_->job), session_->recording, push::sql_text(stamp_of(recording.path))));
   if (!rows) return tl::unexpected(rows.error());
   return !rows->empty() && rows->front() != "0";
 }

@@ -25,7 +25,7 @@ std::pair<std::int64_t, std::int64_t> numbers_of(const std::string& line) {
 }  // namespace
 
 std::string PushRows::condition() const {
-  return fmt::format("job = {} AND recording = {}", push::quoted(session_.job), session_.recording);
+  return fmt::format("job = {} AND recording = {}", push::sql_text(session_.job), session_.recording);
 }
 
 std::string PushRows::request_id() const { return fmt::format("fade-{}-{}", session_.recording, table_.name); }
