@@ -50,8 +50,13 @@ class NativeColumn {
     append(value);
   }
   void add(double value);
-  void add(std::string_view text);       // of a numeric column: 0
-  void add_null();                       // 0 or '' if the column has no NULL
+  void add(std::string_view text);  // of a numeric column: 0
+  void add_null();                  // 0 or '' if the column has no NULL
+  // A value as another column of the same shape has it in values(): cheaper than text or a number of unknown type.
+  void add_encoded(std::string_view value) {
+    begin_value();
+    values_.add(value.data(), value.size());
+  }
   void repeat_last(std::int64_t times);  // the value that was added last
   void clear();
   // Its bytes in the block are those of write_head(), nulls() and values().

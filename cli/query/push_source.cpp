@@ -26,28 +26,25 @@ Result<PushSource> PushSource::prepare(Database& database, const push::Table& ta
   if (!rows) return tl::unexpected(with_context("cannot read " + table.name, rows.error()));
   for (const auto& [name, value] : parameters) rows->bind(name, value);
   PushSource out(std::move(*rows), session);
-  std::vector<std::vector<std::string>> names;
   for (const push::Lookup& lookup : table.source.lookups)
-    if (auto read = out.read_dictionary(database, lookup, names.emplace_back()); !read)
+    if (auto read = out.read_dictionary(database, lookup); !read)
       return tl::unexpected(with_context("cannot read " + table.name, read.error()));
-  out.bind_columns(table, names);
+  out.bind_columns(table);
   return out;
 }
 
-// `names`: of the columns behind the key.
-Result<void> PushSource::read_dictionary(Database& database, const push::Lookup& lookup,
-                                         std::vector<std::string>& names) {
+Result<void> PushSource::read_dictionary(Database& database, const push::Lookup& lookup) {
   auto statement = database.prepare(lookup.sql);
   if (!statement) return tl::unexpected(statement.error());
   Dictionary& to = dictionaries_.emplace_back();
   to.key_column = column_named(lookup.key);
-  for (int i = 1; i < statement->columns(); ++i) names.push_back(statement->column_name(i));
+  for (int i = 1; i < statement->columns(); ++i) to.names.push_back(statement->column_name(i));  // behind the key
   for (;;) {
     auto more = statement->step();
     if (!more) return tl::unexpected(more.error());
     if (!*more) return {};
-    Texts& texts = to.entries[statement->integer(0)];
-    for (int i = 1; i < statement->columns(); ++i) texts.values.push_back(statement->value(i));
+    Entry& entry = to.entries[statement->integer(0)];
+    for (int i = 1; i < statement->columns(); ++i) entry.push_back({statement->value(i), {}, statement->is_null(i)});
   }
 }
 
@@ -68,27 +65,47 @@ PushSource::From PushSource::from_added(std::string_view name) const {
   return {found == std::end(kAdded) ? What::Nothing : found->second, 0, 0};
 }
 
-// A column that the rows have is taken from there. If a lookup has it as well, the lookup says where it is NULL.
-void PushSource::bind_columns(const push::Table& table, const std::vector<std::vector<std::string>>& lookups) {
-  const auto find = [&](std::string_view name) {
-    const int at = push::is_added(name) ? -1 : column_named(name);
-    for (std::size_t i = 0; i < lookups.size(); ++i) {
-      const auto found = std::ranges::find(lookups[i], name);
-      const int place = static_cast<int>(found - lookups[i].begin());
-      if (found == lookups[i].end()) continue;
-      return at < 0 ? From{From::What::Lookup, place, i} : From{From::What::Recorded, at, i, place};
-    }
-    return at < 0 ? from_added(name) : From{From::What::Recorded, at, 0};
-  };
+// A column that the rows have is taken from there. Lookups that have it as well say where it is NULL.
+PushSource::From PushSource::find(std::string_view column) const {
+  From out;
+  if (const int at = push::is_added(column) ? -1 : column_named(column); at >= 0)
+    out = {From::What::Recorded, at, {}, {}};
+  for (std::size_t i = 0; i < dictionaries_.size(); ++i) {
+    const auto& names = dictionaries_[i].names;
+    const Place place{i, static_cast<std::size_t>(std::ranges::find(names, column) - names.begin())};
+    if (place.column == names.size()) continue;
+    if (out.what != From::What::Recorded) return {From::What::Lookup, 0, place, {}};
+    out.masks.push_back(place);
+  }
+  return out.what == From::What::Recorded ? out : from_added(column);
+}
+
+// Without any rank all rows have the same one.
+bool PushSource::varies(const From& from) const {
+  using What = From::What;
+  return from.what == What::Recorded || from.what == What::Lookup ||
+         (from.what == What::Rank && !session_->ranks.empty());
+}
+
+void PushSource::bind_columns(const push::Table& table) {
   for (const push::ColumnShape& column : table.stored) {
     const From from = find(column.name);
-    const bool varies =
-        from.what == From::What::Recorded || from.what == From::What::Lookup || from.what == From::What::Rank;
-    (varies ? varying_ : constant_).push_back(columns_.size());
+    (varies(from) ? varying_ : constant_).push_back(columns_.size());
     columns_.push_back(from);
+    if (from.what == From::What::Lookup) encode(from.place, column);
   }
   if (const From pid = find("pid"); pid.what != From::What::Nothing) pid_ = pid;
   id_column_ = column_named("id");
+}
+
+void PushSource::encode(const Place& place, const push::ColumnShape& shape) {
+  for (auto& [key, entry] : dictionaries_[place.lookup].entries) {
+    push::NativeColumn column(shape);
+    Cell& cell = entry[place.column];
+    if (cell.is_null) continue;
+    add_value(column, cell.value);
+    cell.encoded = column.values();
+  }
 }
 
 void PushSource::add_row(push::NativeBlock& block) {
@@ -107,11 +124,15 @@ void PushSource::add_constants(push::NativeBlock& block, std::int64_t rows) {
 }
 
 void PushSource::add_cell(push::NativeColumn& to, const From& from) {
-  if (from.what == From::What::Recorded && from.mask && is_masked(from)) return to.add_null();
-  if (from.what == From::What::Recorded) return add_row_value(to, from.column);
+  if (from.what == From::What::Lookup) return add_looked_up(to, from.place);
   if (from.what == From::What::Rank) return add_rank(to);
-  const Texts* const texts = looked_up(from.lookup);
-  texts ? add_value(to, texts->values[static_cast<std::size_t>(from.column)]) : to.add_null();
+  if (!from.masks.empty() && is_masked(from)) return to.add_null();
+  add_row_value(to, from.column);
+}
+
+void PushSource::add_looked_up(push::NativeColumn& to, const Place& place) const {
+  const Cell* const cell = looked_up(place);
+  cell && !cell->is_null ? to.add_encoded(cell->encoded) : to.add_null();
 }
 
 void PushSource::add_constant(push::NativeColumn& to, const From& from) const {
@@ -152,8 +173,10 @@ void PushSource::add_row_value(push::NativeColumn& to, int column) {
 }
 
 bool PushSource::is_masked(const From& from) const {
-  const Texts* const texts = looked_up(from.lookup);
-  return !texts || std::holds_alternative<std::monostate>(texts->values[static_cast<std::size_t>(*from.mask)]);
+  return std::ranges::any_of(from.masks, [this](const Place& place) {
+    const Cell* const cell = looked_up(place);
+    return !cell || cell->is_null;
+  });
 }
 
 // Once for each row: several columns come from one entry. Rows behind each other often have the same one.
@@ -162,7 +185,7 @@ void PushSource::look_up() {
     const std::int64_t key = rows_.integer(one.key_column);
     if (one.is_found && one.key == key) continue;
     const auto found = one.entries.find(key);
-    one.texts = found == one.entries.end() ? nullptr : &found->second;
+    one.entry = found == one.entries.end() ? nullptr : &found->second;
     one.key = key;
     one.is_found = true;
   }
@@ -171,8 +194,8 @@ void PushSource::look_up() {
 std::optional<std::int64_t> PushSource::pid_of_row() {
   if (!pid_) return std::nullopt;
   if (pid_->what == From::What::Recorded) return rows_.integer(pid_->column);
-  const Texts* const texts = looked_up(pid_->lookup);
-  const auto* pid = texts ? std::get_if<std::int64_t>(&texts->values[static_cast<std::size_t>(pid_->column)]) : nullptr;
+  const Cell* const cell = looked_up(pid_->place);
+  const auto* pid = cell ? std::get_if<std::int64_t>(&cell->value) : nullptr;
   return pid ? std::optional(*pid) : std::nullopt;
 }
 

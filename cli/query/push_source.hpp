@@ -51,37 +51,50 @@ class PushSource {
   }
 
  private:
-  struct Texts {  // of one key, by column of the lookup
-    std::vector<table::Value> values;
+  struct Cell {  // of a lookup
+    table::Value value;
+    std::string encoded;  // as the block has it; empty if nothing is copied from it or it is NULL
+    bool is_null = true;
   };
+  using Entry = std::vector<Cell>;  // of one key, by column of the lookup
   struct Dictionary {
     int key_column = 0;  // of the rows
-    std::unordered_map<std::int64_t, Texts> entries;
+    std::vector<std::string> names;
+    std::unordered_map<std::int64_t, Entry> entries;
     std::int64_t key = 0;          // of the row
-    const Texts* texts = nullptr;  // of the row; nullptr: no entry
+    const Entry* entry = nullptr;  // of the row; nullptr: there is none
     bool is_found = false;         // else the first row is to come
+  };
+  struct Place {  // of a column in a lookup
+    std::size_t lookup = 0, column = 0;
   };
   struct From {  // where a column's values come from
     enum class What { Recorded, Lookup, Day, Job, Host, Recording, Rank, Snapshot, Nothing } what = What::Nothing;
-    int column = 0;  // of the rows, or of the lookup
-    std::size_t lookup = 0;
-    std::optional<int> mask{};  // a column of that lookup: where it is NULL, the value of the row does not count
+    int column = 0;              // of the rows
+    Place place{};               // of What::Lookup
+    std::vector<Place> masks{};  // where one of them is NULL, the value of the row does not count
   };
 
   PushSource(Statement rows, const PushedSession& session) : rows_(std::move(rows)), session_(&session) {}
-  Result<void> read_dictionary(Database& database, const push::Lookup& lookup, std::vector<std::string>& names);
-  void bind_columns(const push::Table& table, const std::vector<std::vector<std::string>>& lookups);
+  Result<void> read_dictionary(Database& database, const push::Lookup& lookup);
+  void bind_columns(const push::Table& table);
+  From find(std::string_view column) const;
   From from_added(std::string_view name) const;
   int column_named(std::string_view name) const;
+  bool varies(const From& from) const;
+  void encode(const Place& place, const push::ColumnShape& shape);
   void add_row(push::NativeBlock& block);
   void add_constants(push::NativeBlock& block, std::int64_t rows);
   void add_cell(push::NativeColumn& to, const From& from);
   void add_constant(push::NativeColumn& to, const From& from) const;
   void add_rank(push::NativeColumn& to);
   void add_row_value(push::NativeColumn& to, int column);
-  void add_looked_up(push::NativeColumn& to, const From& from);
+  void add_looked_up(push::NativeColumn& to, const Place& place) const;
   void look_up();
-  const Texts* looked_up(std::size_t lookup) const { return dictionaries_[lookup].texts; }
+  const Cell* looked_up(const Place& place) const {
+    const Entry* const entry = dictionaries_[place.lookup].entry;
+    return entry ? &(*entry)[place.column] : nullptr;
+  }
   bool is_masked(const From& from) const;
   std::optional<std::int64_t> pid_of_row();
 

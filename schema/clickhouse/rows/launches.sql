@@ -1,7 +1,8 @@
 -- The view launches, read fast: what many launches share is looked up once. Its ids are those of calls. A test compares
 -- both.
 -- section: ids
-SELECT (SELECT coalesce(max(x.last_call), 0) + 1 FROM session_ x WHERE x.id < :session),
+SELECT iif(EXISTS (SELECT 1 FROM launch_),  -- else no call is read
+           (SELECT coalesce(max(x.last_call), 0) + 1 FROM session_ x WHERE x.id < :session), NULL),
        iif(:session = (SELECT max(id) FROM session_), (SELECT max(id) FROM call_),
            (SELECT last_call FROM session_ WHERE id = :session))
 -- section: rows

@@ -14,6 +14,7 @@
 #include "cli/push_server.hpp"
 #include "cli/query/recording.hpp"
 #include "cli/query_seed.hpp"
+#include "cli/table/formats.hpp"
 
 namespace fade::query {
 namespace {
@@ -58,8 +59,8 @@ class PushRowsTest : public ::testing::Test {
     if (const std::size_t at = query.find("query_id="); at != query.npos)
       names_.insert(query.substr(at + 9, query.find('&', at) - at - 9));
     if (fails_ > 0 && --fails_ == 0) return {500, "Code: 241. DB::Exception: Memory limit exceeded"};
-    const std::string text = push::unpacked(body);
-    const push::ReadBlock block(text);
+    sent_text_ = push::unpacked(body);
+    const push::ReadBlock block(sent_text_);
     for (const std::string& id : block["id"]) {
       sent_.push_back(std::stoll(id));
       there_.insert(sent_.back());
@@ -88,6 +89,7 @@ class PushRowsTest : public ::testing::Test {
   std::set<std::int64_t> there_;
   std::set<std::string> names_;
   std::vector<std::int64_t> sent_;
+  std::string sent_text_;  // of the last block
   int blocks_ = 0, fails_ = 0, more_ = 0;
   bool is_running_ = false;
 
@@ -163,6 +165,43 @@ TEST_F(PushRowsTest, RefusesAServerThatHasTooMuch) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().text(), HasSubstr("has 3 rows of a part of this recording that has 2"));
   EXPECT_EQ(refused.error().code, 0);
+}
+
+// Each way in which a call can end, of a function with a result and of one without.
+TEST_F(PushRowsTest, SendsWhatTheViewOfCallsSays) {
+  path_ = make_recording(directory_, "run.db", false);
+  execute(path_,
+          "INSERT INTO session_ (id, kind, start_ns, boot_ns, clean, last_call) VALUES (1, 'run', 1, 1, 1, 12);"
+          "INSERT INTO process_ (id, session, pid, ts) VALUES (1, 1, 70, 0);"
+          "INSERT INTO thread_ (id, process, tid, ts) VALUES (1, 1, 71, 0), (2, 1, 72, 0);"
+          "INSERT INTO function_ (id, session, name, api, grp, kind, result_type) VALUES "
+          "(1, 1, 'hipMalloc', 'hip', 'mem', 'alloc', 'hipError_t'), (2, 1, 'hipNothing', 'hip', 'mem', '', 'void');"
+          "INSERT INTO result_name_ VALUES (1, 2, 'hipErrorOutOfMemory', 1), (1, -1, 'below zero', 0);"
+          "INSERT INTO call_site_ (id, library, offset) VALUES (4, '/lib/a.so', 16);"
+          "INSERT INTO call_ (id, ts, dur, thread, fn, up, result, caller, launch) VALUES "
+          "(1, 5, 6, 1, 1, NULL, NULL, NULL, NULL), (2, 5, 6, 1, 1, 1, 2, 4, NULL), (3, 5, 6, 2, 1, NULL, 7, 9, 3),"
+          "(4, 5, 6, 1, 1, 2, -1, 4, NULL), (5, 5, NULL, 1, 1, NULL, NULL, NULL, NULL), (6, 5, NULL, 1, 1, NULL, 2, 4, "
+          "NULL),"
+          "(7, 5, NULL, 1, 1, NULL, NULL, NULL, NULL), (8, 5, NULL, 1, 1, NULL, NULL, NULL, NULL),"
+          "(9, 5, 6, 1, 2, NULL, NULL, NULL, NULL), (10, 5, 6, 2, 2, NULL, 2, NULL, NULL),"
+          "(11, 5, NULL, 2, 2, NULL, NULL, NULL, NULL), (12, 5, 6, 1, 1, NULL, 8589934594, NULL, NULL);"
+          "INSERT INTO unwound_ VALUES (6, NULL), (7, -1), (8, 9)");
+  PushRows table = rows();
+  ASSERT_EQ(send(table).value(), 12);
+  auto recording = open_recording(path_);
+  ASSERT_TRUE(recording);
+  const push::ReadBlock block(sent_text_);
+  for (const std::string column :
+       {"id", "start", "duration", "pid", "tid", "category", "name", "parent_id", "result", "result_name", "failed",
+        "state", "caller_id", "caller", "caller_library", "thread_id", "function_id", "launch_id"}) {
+    auto seen = recording->database.prepare("SELECT ifnull(" + column + ", 'NULL') FROM calls ORDER BY id");
+    ASSERT_TRUE(seen) << seen.error().text();
+    const auto cells = seen->all();
+    ASSERT_TRUE(cells && cells->size() == 12);
+    for (std::size_t i = 0; i < cells->size(); ++i)
+      EXPECT_EQ(block[column][i], table::raw_text((*cells)[i][0])) << column << " of call " << i + 1;
+  }
+  EXPECT_THAT(block["state"], testing::IsSupersetOf({"returned", "open", "unseen", "entry only", "unwound"}));
 }
 
 }  // namespace
