@@ -321,8 +321,8 @@ CREATE VIEW first_errors AS
 WITH e AS (SELECT * FROM failures WHERE id IN (SELECT min(id) FROM failures WHERE NOT normal GROUP BY process_id)),
 row_limits(most) AS (VALUES (100000)),
 listed AS (SELECT id, coalesce(instr(detail, 'stats'), 0) > 0 AS lacks_rows FROM session_),
--- how far ahead the same thread's next calls are looked for
-after AS (
+-- how far ahead the same thread's next calls are looked for. is_alone: no other process has calls
+after AS MATERIALIZED (
   SELECT e.id,
          (SELECT y.id
           FROM call_ y
@@ -336,7 +336,8 @@ after AS (
           WHERE y.id > e.call_id AND y.id <= e.call_id + most AND y.thread = e.thread_id AND y.ts >= e.start
             AND g.kind = 'error'
           ORDER BY y.id
-          LIMIT 1) AS asked_call
+          LIMIT 1) AS asked_call,
+         NOT EXISTS (SELECT 1 FROM thread_ t WHERE t.process <> e.process_id) AS is_alone
   FROM e
   JOIN listed l ON l.id = e.session
   JOIN row_limits)
@@ -366,8 +367,9 @@ SELECT e.session, e.process_id, e.pid, p.command, e.tid, e.start, e.name, e.code
            AND NOT EXISTS (SELECT 1 FROM drop_ d WHERE d.session = e.session AND d.reason GLOB 'size limit*')
            THEN (SELECT count(*)
                  FROM call_ y
-                 JOIN thread_ t ON t.id = y.thread
-                 WHERE y.id > e.call_id AND y.ts >= e.start AND t.process = e.process_id) END AS calls_after,
+                 WHERE y.id > e.call_id AND y.ts >= e.start
+                   AND (a.is_alone OR (SELECT t.process FROM thread_ t WHERE t.id = y.thread) = e.process_id))
+         END AS calls_after,
        (SELECT coalesce(sum(x.repeats), 0)
         FROM failures x
         WHERE x.process_id = e.process_id AND NOT x.normal) - 1 AS failures_after,
