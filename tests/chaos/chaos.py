@@ -23,7 +23,7 @@ from life import Life, Outcome, Timing  # noqa: E402
 from rows import ROWS, named  # noqa: E402
 from target import become_subreaper  # noqa: E402
 
-KILLS_OF_ONE = range(3, 7)  # fades that come to one target: fewer where few kills are asked for
+KILLS_OF_ONE = range(1, 7)  # fades that come to one target: fewer where few kills are asked for
 COLUMNS = ("kills", "targets", "lost", "wrong", "repaired", "failed", "unstarted")
 worker = {}
 

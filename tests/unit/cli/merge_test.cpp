@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "cli/merge/merger.hpp"
@@ -20,28 +21,6 @@ using merge::Holds;
 using merge::Merger;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-std::vector<std::vector<std::string>> rows(const std::string& path, const std::string& sql) {
-  std::vector<std::vector<std::string>> out;
-  sqlite3* db = nullptr;
-  EXPECT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
-  sqlite3_exec(
-      db, sql.c_str(),
-      [](void* to, int n, char** values, char**) {
-        auto& row = static_cast<std::vector<std::vector<std::string>>*>(to)->emplace_back();
-        for (int i = 0; i < n; ++i) row.emplace_back(values[i] ? values[i] : "NULL");
-        return 0;
-      },
-      &out, nullptr);
-  EXPECT_STREQ(sqlite3_errmsg(db), "not an error") << sql;
-  sqlite3_close(db);
-  return out;
-}
-
-std::int64_t number(const std::string& path, const std::string& sql) {
-  const auto all = rows(path, sql);
-  return all.empty() ? -1 : std::stoll(all[0][0]);
-}
 
 constexpr const char* kColumns =
     "SELECT m.name, c.name, c.type FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND "
@@ -69,8 +48,41 @@ class Merge : public testing::Test {
     return out;
   }
 
+  // Each file is opened once: SQLite reads all views then.
+  sqlite3* connection(const std::string& path) {
+    auto& known = connections_[path];
+    if (known) return known.get();
+    sqlite3* db = nullptr;
+    EXPECT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+    known.reset(db);
+    return db;
+  }
+  std::vector<std::vector<std::string>> rows(const std::string& path, const std::string& sql) {
+    std::vector<std::vector<std::string>> out;
+    sqlite3_exec(
+        connection(path), sql.c_str(),
+        [](void* to, int n, char** values, char**) {
+          auto& row = static_cast<std::vector<std::vector<std::string>>*>(to)->emplace_back();
+          for (int i = 0; i < n; ++i) row.emplace_back(values[i] ? values[i] : "NULL");
+          return 0;
+        },
+        &out, nullptr);
+    EXPECT_STREQ(sqlite3_errmsg(connection(path)), "not an error") << sql;
+    return out;
+  }
+  std::int64_t number(const std::string& path, const std::string& sql) {
+    const auto all = rows(path, sql);
+    return all.empty() ? -1 : std::stoll(all[0][0]);
+  }
+
   TemporaryDirectory folder_;
   merge::References references_{schema::references()};
+
+ private:
+  struct Close {
+    void operator()(sqlite3* db) const { sqlite3_close(db); }
+  };
+  std::map<std::string, std::unique_ptr<sqlite3, Close>> connections_;
 };
 
 TEST_F(Merge, EachColumnOfTheSchemaIsSaidToHoldIdsOrNumbers) {

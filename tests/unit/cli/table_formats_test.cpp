@@ -208,7 +208,9 @@ TEST_F(InUtf8, ATreeIsDrawnByItsDepth) {
 }
 
 TEST_F(InUtf8, EveryCharacterThereIsCanStandInATable) {
-  for (char32_t block = 0; block < 0x110000; block += 256) {
+  // Nothing is assigned between the first two.
+  constexpr char32_t kFirstEmpty = 0x40000, kTags = 0xE0000, kAll = 0x110000;
+  for (char32_t block = 0; block < kAll; block += block + 256 == kFirstEmpty ? kTags - block : 256) {
     std::string text;
     for (char32_t c = block; c < block + 256; ++c) {
       if (c < 0x80) text += static_cast<char>(c);
