@@ -6,13 +6,14 @@ import sys
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 # Their assertions say what was compared, as those of test files do.
 helpers = (path.stem for path in HERE.glob("*.py") if not path.stem.startswith(("test_", "conftest")))
 pytest.register_assert_rewrite(*helpers)
 
-from harness import Build  # noqa: E402  (needs the path above)
+import thorough  # noqa: E402  (needs the path above)
+from harness import Build  # noqa: E402
 
 os.environ["FADE_PAGER"] = "cat"  # a terminal in a test has nobody who quits less
 
@@ -29,6 +30,10 @@ def pytest_configure(config):
     if missing := build.missing():
         raise pytest.UsageError(f"not built: {', '.join(map(str, missing))}; build first, then give --build-dir")
     config.fade_build = build
+
+
+def pytest_collection_modifyitems(config, items):
+    thorough.deselect(config, items)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from life import Life  # noqa: E402
 from rows import ROWS, Row  # noqa: E402
 from target import Lost, Target  # noqa: E402
 
-KILLS = int(os.environ.get("FADE_CHAOS_KILLS", "100"))
+KILLS = int(os.environ.get("FADE_CHAOS_KILLS", "50"))
 
 
 def test_no_program_is_lost(build):

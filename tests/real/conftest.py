@@ -8,10 +8,14 @@ and PyTorch 2; both say so.
 """
 import os
 import time
+import sys
 from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import thorough  # noqa: E402  (needs the path above)
 import real_runs as runs
 import real_world as world
 
@@ -32,7 +36,8 @@ def pytest_report_header():
     return "AMD's own runtimes: " + ("LEFT OUT by FADE_REAL=off" if OFF else "5.2.3 (no GPU), 6.4.3 and 7.2.4 (simulated GPU)")
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    thorough.deselect(config, items)
     if OFF:
         for item in items:
             item.add_marker(pytest.mark.skip(reason="FADE_REAL=off: AMD's own runtimes are not tested"))
