@@ -177,7 +177,7 @@ TEST_F(PushRowsTest, SendsWhatTheViewOfCallsSays) {
           "INSERT INTO function_ (id, session, name, api, grp, kind, result_type) VALUES "
           "(1, 1, 'hipMalloc', 'hip', 'mem', 'alloc', 'hipError_t'), (2, 1, 'hipNothing', 'hip', 'mem', '', 'void');"
           "INSERT INTO result_name_ VALUES (1, 2, 'hipErrorOutOfMemory', 1), (1, -1, 'below zero', 0);"
-          "INSERT INTO call_site_ (id, library, offset) VALUES (4, '/lib/a.so', 16);"
+          "INSERT INTO call_site_ (id, process, library, offset) VALUES (4, 1, '/lib/a.so', 16);"
           "INSERT INTO call_ (id, ts, dur, thread, fn, up, result, caller, launch) VALUES "
           "(1, 5, 6, 1, 1, NULL, NULL, NULL, NULL), (2, 5, 6, 1, 1, 1, 2, 4, NULL), (3, 5, 6, 2, 1, NULL, 7, 9, 3),"
           "(4, 5, 6, 1, 1, 2, -1, 4, NULL), (5, 5, NULL, 1, 1, NULL, NULL, NULL, NULL), (6, 5, NULL, 1, 1, NULL, 2, 4, "
