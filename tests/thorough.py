@@ -12,15 +12,17 @@ def patterns():
     return [line.split("\t")[0] for line in lines if line and not line.startswith("#")]
 
 
-def is_thorough(nodeid):
-    return any(fnmatch.fnmatchcase(nodeid, f"*{pattern}") for pattern in patterns())
+def is_thorough(item):
+    name = item.nodeid.split("::", 1)[1]
+    file = os.path.relpath(str(item.fspath), FOLDER)
+    return any(fnmatch.fnmatchcase(f"{file}::{name}", pattern) for pattern in patterns())
 
 
 def deselect(config, items):
     """Of a test that is named on the command line alone, the user knows what it costs."""
     if ALL or any("::" in word for word in config.args):
         return
-    left_out = [item for item in items if is_thorough(item.nodeid)]
+    left_out = [item for item in items if is_thorough(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
