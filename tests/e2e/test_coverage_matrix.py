@@ -80,13 +80,13 @@ turn = itertools.count()
 
 
 def reports_of(build, path):
-    """All reports as pages, as one text. Unless all tests run, each has a third of the reports without conclusions."""
+    """All reports as pages, as one text. Unless all tests run, each has a sixth of the reports without conclusions."""
     names = re.findall(r"^([a-z][a-z-]*)\t.*\t\d+$", ask(build, path, "reports", "-f", "tsv").stdout, re.M)
     names.remove("schema")  # its sentences are about columns
     assert set(CONCLUSIONS) < set(names)
     if not thorough.ALL:
         others = [name for name in names if name not in CONCLUSIONS]
-        names = [*CONCLUSIONS, *others[next(turn) % 3::3]]
+        names = [*CONCLUSIONS, *others[next(turn) % 6::6]]
     pages = [f"{name} -f table" for name in names]
     pages += ["memory --peak -f table", "flame --weight leaks -f table", "flame --weight peak -f table", "check", "check --fail-on leaks",
               "check --fail-on errors", "verdict -f table", "summary -f table", "first-error -f table"]
