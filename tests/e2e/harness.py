@@ -68,10 +68,10 @@ def c_name(name):
     return name[mangled.end():][:int(mangled[1])] if mangled else name
 
 
-def read_counts(folder):
-    """The counter files of all processes; a process that execs or loads the runtime twice has several."""
+def read_counts(folder, pid="*"):
+    """The counter files of all processes, or of one; a process that execs or loads the runtime twice has several."""
     counts = collections.defaultdict(collections.Counter)
-    for path in folder.glob("counts.*"):
+    for path in folder.glob(f"counts.{pid}.*"):
         pid = int(path.name.split(".")[1])
         for name, external, nested in RECORD.iter_unpack(path.read_bytes()):
             if external + nested:
