@@ -151,9 +151,10 @@ TEST(LibraryCatalogues, ResultsAndGivenObjectsAreRead) {
 TEST(LibraryCatalogues, ArgumentsInMemoryOfADeviceAreNotRead) {
   for (const ProbePtr& probe : every_probe())
     for (const Parameter& parameter : probe->parameters)
-      if (parameter.name == "ipiv" || parameter.name == "devIpiv" || parameter.name == "info")
+      if (parameter.name == "ipiv" || parameter.name == "devIpiv" || parameter.name == "info") {
         EXPECT_TRUE(parameter.pointee.cls == TypeClass::Void || parameter.pointee.cls == TypeClass::Handle)
             << probe->symbol << ' ' << parameter.name;
+      }
 }
 
 }  // namespace
