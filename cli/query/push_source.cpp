@@ -62,7 +62,7 @@ PushSource::From PushSource::from_added(std::string_view name) const {
   };
   const auto* const found =
       std::find_if(std::begin(kAdded), std::end(kAdded), [&](const auto& one) { return one.first == name; });
-  return {found == std::end(kAdded) ? What::Nothing : found->second, 0, 0};
+  return {found == std::end(kAdded) ? What::Nothing : found->second, 0, {}, {}};
 }
 
 // A column that the rows have is taken from there. Lookups that have it as well say where it is NULL.
