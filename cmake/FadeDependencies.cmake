@@ -12,6 +12,8 @@ pkg_check_modules(zlib REQUIRED IMPORTED_TARGET zlib)
 pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 find_path(CURL_INCLUDE curl/curl.h REQUIRED)  # its library is loaded at run time: cli/push/curl.hpp
 pkg_check_modules(ncursesw REQUIRED IMPORTED_TARGET ncursesw)
+# Its _XOPEN_SOURCE=600 is less than what _GNU_SOURCE asks for.
+set_target_properties(PkgConfig::ncursesw PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 pkg_check_modules(smartcols REQUIRED IMPORTED_TARGET smartcols)
 find_path(EXPECTED_INCLUDE tl/expected.hpp REQUIRED)
 find_path(BOOST_INCLUDE boost/asio.hpp REQUIRED)
