@@ -33,7 +33,7 @@ function(fade_settings target)
   endif()
 endfunction()
 
-# fade_precompiled(target SHARED) uses the header of the target SHARED, which the first call makes; HEADERS: more of it.
+# fade_precompiled(target SHARED) uses the headers of the target SHARED, which the first call makes. HEADERS: more of them.
 function(fade_precompiled target shared)
   cmake_parse_arguments(arg "" "" "HEADERS;LINKS;OPTIONS" ${ARGN})
   if(NOT FADE_PRECOMPILE)

@@ -62,7 +62,7 @@ class PushSource {
     std::vector<std::string> names;
     std::unordered_map<std::int64_t, Entry> entries;
     std::int64_t key = 0;          // of the row
-    const Entry* entry = nullptr;  // of the row; nullptr: there is none
+    const Entry* entry = nullptr;  // of the row, or nullptr: the lookup has none for its key
     bool is_found = false;         // else the first row is to come
   };
   struct Place {  // of a column in a lookup

@@ -81,7 +81,7 @@ class Target:
         return collections.Counter(harness.summed(harness.read_counts(self.folder)))
 
     def calls_on(self, by=50):
-        """Until it has made so many calls more. Its children, which may be thousands and have a file each, are rarely asked."""
+        """Until it has made so many calls more. Its children are rarely asked: thousands have a file each."""
         def calls(pid="*"):
             return sum(harness.summed(harness.read_counts(self.folder, pid)).values())
 

@@ -6,6 +6,8 @@ import types
 
 import pytest
 
+import thorough
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "chaos"))
 
 import chaos  # noqa: E402  (needs the path above)
@@ -13,7 +15,7 @@ from life import Life  # noqa: E402
 from rows import ROWS, Row  # noqa: E402
 from target import Lost, Target  # noqa: E402
 
-KILLS = int(os.environ.get("FADE_CHAOS_KILLS", "50"))
+KILLS = int(os.environ.get("FADE_CHAOS_KILLS", "150" if thorough.ALL else "50"))
 
 
 def test_no_program_is_lost(build):

@@ -7,8 +7,8 @@ downloads, are skipped and say so. FADE_REAL=off leaves all out, FADE_REAL=small
 and PyTorch 2; both say so.
 """
 import os
-import time
 import sys
+import time
 from pathlib import Path
 
 import pytest

@@ -23,7 +23,7 @@ class Twin {
     writer_ = std::move(*opened);
     writer_->start();
     begin();
-    for (int i = 0; i < 1200; ++i) step();
+    for (int i = 0; i < 3000; ++i) step();
     end();
     totals = writer_->finish();
   }
