@@ -1,6 +1,9 @@
 """Runs fade's programs as a user would, with an environment that holds none of the user's own settings."""
+import contextlib
 import os
+import sqlite3
 import subprocess
+import time
 
 import pytest
 
@@ -33,3 +36,15 @@ def demo(build):
 
 def run(fade, tmp_path, *arguments, **more):
     return fade("fade-run", *arguments, cwd=tmp_path, **more)
+
+
+def wait_for_a_call(recording):
+    """Python may take long to start, and fade long to attach, on a machine with other work."""
+    deadline = time.monotonic() + TIME_LIMIT
+    while time.monotonic() < deadline:
+        with contextlib.suppress(sqlite3.Error):
+            with contextlib.closing(sqlite3.connect(f"file:{recording}?mode=ro", uri=True)) as db:
+                if db.execute("SELECT count(*) FROM call_").fetchone()[0] > 0:
+                    return
+        time.sleep(0.05)
+    raise AssertionError(f"no call in {recording} after {TIME_LIMIT} s")

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from attach_target import PATIENCE, attach, ends, line_with, target, until  # noqa: F401 (fixtures)
-from programs import fade  # noqa: F401 (fixtures)
+from programs import fade, wait_for_a_call  # noqa: F401 (fixtures)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
@@ -74,7 +74,7 @@ def test_a_summary_is_a_choice(attach, target):
     assert f"fade: detached from python3 (pid {target.pid})\n" in text and "fade-query" not in text
 
 
-def test_a_full_pipe_does_not_hold_the_program(attach, target):
+def test_a_full_pipe_does_not_hold_the_program(attach, target, tmp_path):
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     with contextlib.suppress(BlockingIOError):
@@ -83,7 +83,7 @@ def test_a_full_pipe_does_not_hold_the_program(attach, target):
     os.set_blocking(writer, True)
     process = attach("-vv", "-o", "x.db", target.pid, stderr=writer)
     os.close(writer)
-    until(lambda: target.tracer() == process.pid)
+    wait_for_a_call(tmp_path / "x.db")
     target.goes_on()
     process.send_signal(signal.SIGTERM)
     until(lambda: target.tracer() == 0)

@@ -1,16 +1,16 @@
 """Seven situations: the screen of 80x24 after fade-run ends names each, the user's own line, and the exact next command.
 
 The programs in situations/ use wrappers in the manner of PyTorch in a site-packages folder; the line to find is marked there."""
-import contextlib
 import os
 import pathlib
 import re
-import sqlite3
 import subprocess
 import time
 
 import pexpect
 import pytest
+
+from programs import wait_for_a_call
 
 SITUATIONS = pathlib.Path(__file__).parent / "situations"
 PYTHON = "/usr/bin/python3"
@@ -242,17 +242,6 @@ def test_commands_name_the_recording_that_was_named(screen, query, build, tmp_pa
         page = query(report, "--format", "table")
         for command in re.findall(r"fade-query (\S+)", page):
             assert command.startswith("run.db"), page
-
-
-def wait_for_a_call(path):
-    """Python may take long to start."""
-    for _ in range(600):
-        with contextlib.suppress(sqlite3.Error):
-            connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-            with contextlib.closing(connection):
-                if connection.execute("SELECT count(*) FROM call_").fetchone()[0] > 0:
-                    return
-        time.sleep(0.1)
 
 
 def test_a_stopped_call_is_named_without_a_hang_timeout(build, environment, tmp_path):
