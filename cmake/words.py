@@ -66,7 +66,7 @@ def kinds(source):
         "manuals": each((source / "cli" / "man").glob("*.scd.in"), prose),
         "programs": each([*(source / "cli").rglob("*.cpp"), *(source / "daemon" / "supervisor").glob("*.cpp")], strings_of_cpp),
         "reports": each((source / "schema" / "reports").glob("*.sql"), heads_of_sql),
-        "findings": each([*(source / "schema" / "findings").glob("*.sql"), *(source / "schema" / "views").glob("*.sql")], strings_of_sql),
+        "findings": each([*(source / "schema").glob("*findings/*.sql"), *(source / "schema" / "views").glob("*.sql")], strings_of_sql),
     }
 
 

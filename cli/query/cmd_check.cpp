@@ -15,6 +15,7 @@ namespace fade::query {
 namespace {
 
 constexpr int kConditionMet = 1, kCannotBeTold = 2;
+constexpr std::string_view kFindings = "findings";  // the condition
 
 struct Condition {
   std::string name;
@@ -27,40 +28,56 @@ struct Condition {
   bool is_unknown() const { return n == 0 && !unknown.empty(); }
 };
 
-Result<std::vector<Condition>> read_conditions(Recording& recording, const table::Value& session) {
-  // A recording of an older fade has no column unknown, which is NULL then.
-  auto rows = named_rows(recording, schema::page_sql("check"), session);
-  if (!rows) return tl::unexpected(rows.error());
-  std::vector<Condition> out;
-  for (const NamedRow& row : *rows) {
-    const std::string name = row.raw("condition");
-    const std::int64_t n = row.number("n");
-    auto known = std::ranges::find(out, name, &Condition::name);
-    if (known == out.end()) known = out.insert(out.end(), {name, 0, {}, row.is("usual"), {}, {}});
-    if (known->unknown.empty()) known->unknown = row.raw("unknown");
-    if (n > 0 && known->detail.empty()) {
-      known->title = row.has("title") ? row.raw("title") : "";
-      known->detail = row.raw("told");
-    }
-    known->n += n;
+using Conditions = std::vector<Condition>;
+
+// A recording of an older fade has no column unknown, which is NULL then.
+void add_row(Conditions& all, const NamedRow& row) {
+  const std::string name = row.raw("condition");
+  const std::int64_t n = row.number("n");
+  auto known = std::ranges::find(all, name, &Condition::name);
+  if (known == all.end()) known = all.insert(all.end(), {name, 0, {}, row.is("usual"), {}, {}});
+  if (known->unknown.empty()) known->unknown = row.raw("unknown");
+  if (n > 0 && known->detail.empty()) {
+    known->title = row.has("title") ? row.raw("title") : "";
+    known->detail = row.raw("told");
   }
+  known->n += n;
+}
+
+Result<void> add_rows(Conditions& all, Recording& recording, std::string_view page, const table::Value& session) {
+  auto rows = named_rows(recording, schema::page_sql(page), session);
+  if (!rows) return tl::unexpected(rows.error());
+  for (const NamedRow& row : *rows) add_row(all, row);
+  return {};
+}
+
+// All findings take longer than the rest, so they are computed only if they are wanted.
+Result<Conditions> read_conditions(Recording& recording, const table::Value& session,
+                                   const std::vector<std::string>& wanted) {
+  Conditions out;
+  if (auto done = add_rows(out, recording, "check", session); !done) return tl::unexpected(done.error());
+  if (std::ranges::find(wanted, kFindings) == wanted.end()) {
+    out.push_back({.name = std::string(kFindings)});
+    return out;
+  }
+  if (auto done = add_rows(out, recording, "check_findings", session); !done) return tl::unexpected(done.error());
   return out;
 }
 
 // A recording that goes on is not closed, and that is no fault.
-void take_as_running(std::vector<Condition>& all, const std::string& state) {
+void take_as_running(Conditions& all, const std::string& state) {
   for (Condition& c : all)
     if (c.name == "unclean" && c.is_met()) c.n = 0, c.unknown = state;
 }
 
-std::vector<std::string> names_of(const std::vector<Condition>& all) {
+std::vector<std::string> names_of(const Conditions& all) {
   std::vector<std::string> out;
   for (const Condition& c : all) out.push_back(c.name);
   return out;
 }
 
-Result<std::vector<Condition>> chosen(const std::vector<Condition>& all, const std::vector<std::string>& wanted) {
-  std::vector<Condition> out;
+Result<Conditions> chosen(const Conditions& all, const std::vector<std::string>& wanted) {
+  Conditions out;
   if (wanted.empty()) std::ranges::copy_if(all, std::back_inserter(out), &Condition::usual);
   for (const std::string& name : wanted) {
     const auto found = std::ranges::find(all, name, &Condition::name);
@@ -74,8 +91,6 @@ Result<std::vector<Condition>> chosen(const std::vector<Condition>& all, const s
   }
   return out;
 }
-
-using Conditions = std::vector<Condition>;
 
 Conditions those(const Conditions& all, bool (Condition::*is)() const) {
   Conditions out;
@@ -154,7 +169,7 @@ Result<void> check_recording(Context& context, Recording& recording) {
     return usage("check takes --fail-on, --session and --format only", {}, "fade-query sql 'SELECT * FROM checks'");
   auto session = chosen_session(s, recording);
   if (!session) return tl::unexpected(session.error());
-  auto all = read_conditions(recording, *session);
+  auto all = read_conditions(recording, *session, s.fail_on);
   if (!all) return tl::unexpected(all.error());
   if (recording.state == State::Running) take_as_running(*all, state_text(recording));
   const auto looked_at = chosen(*all, s.fail_on);

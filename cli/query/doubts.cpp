@@ -15,24 +15,38 @@ constexpr std::string_view kSome =
 constexpr std::string_view kOpen =
     "NOT complete AND trim(replace(replace(replace(narrowed, 'attach', ''), 'delay', ''), 'detail', ''), ',') <> ''";
 
-constexpr const char* kIsOlder =
-    "SELECT (SELECT count(*) FROM main.sqlite_master WHERE name = 'watched') = 0 AND "
-    "(SELECT count(*) FROM main.sqlite_master WHERE name = 'processes') = 1";
-// A view that recordings of older builds of this schema lack: they were no parts of others.
-constexpr const char* kIsWithoutJobs =
-    "SELECT (SELECT count(*) FROM main.sqlite_master WHERE name = 'jobs') = 0 AND "
-    "(SELECT count(*) FROM main.sqlite_master WHERE name = 'session_') = 1";
-constexpr const char* kJobsOfOlder =
-    "CREATE TEMP VIEW jobs AS SELECT id AS session, id AS job, host, boot_id AS machine, 0 AS shift FROM main.session_";
-constexpr const char* kOfOlder =
-    "CREATE TEMP VIEW watched AS SELECT p.session, p.id AS process_id, p.pid, t.column1 AS topic, 0 AS complete, "
-    "'rows' AS level, 1 AS has_rows, "
-    "p.start AS since, p.\"end\" AS until, 'unknown' AS narrowed, 'an older fade recorded it, and did not store what "
-    "it watched' AS why "
-    "FROM main.processes p JOIN (VALUES ('allocations'), ('frees'), ('memory'), ('copies'), ('launches'), ('kernels'), "
-    "('waits'), ('streams'), "
-    "('graphs'), ('modules'), ('devices'), ('queries'), ('ranges'), ('hip'), ('cuda'), ('nvml'), ('errors'), "
-    "('calls')) t";
+// A view that recordings of older builds lack, and one that has what it needs.
+struct NewerView {
+  std::string_view name, needs;
+  const char* sql;
+};
+constexpr NewerView kNewerViews[] = {
+    {"watched", "processes",
+     "SELECT p.session, p.id AS process_id, p.pid, t.column1 AS topic, 0 AS complete, 'rows' AS level, 1 AS has_rows, "
+     "p.start AS since, p.\"end\" AS until, 'unknown' AS narrowed, 'an older fade recorded it, and did not store what "
+     "it watched' AS why "
+     "FROM main.processes p JOIN (VALUES ('allocations'), ('frees'), ('memory'), ('copies'), ('launches'), "
+     "('kernels'), ('waits'), ('streams'), ('graphs'), ('modules'), ('devices'), ('queries'), ('ranges'), ('hip'), "
+     "('cuda'), ('nvml'), ('errors'), ('calls')) t"},
+    // such recordings were no parts of others
+    {"jobs", "session_", "SELECT id AS session, id AS job, host, boot_id AS machine, 0 AS shift FROM main.session_"},
+    {"device_findings", "findings",
+     "SELECT * FROM main.findings WHERE finding NOT IN ('audited', 'copy-ping-pong', 'double-free', 'gpu-idle-copy', "
+     "'gpu-idle-host', 'gpu-idle-launch', 'gpu-idle-sync', 'grows-with-steps', 'interposed', 'kernels-unnamed', "
+     "'out-of-memory', 'preloaded', 'small-copies', 'tiny-kernels', 'unbalanced-ranges', 'unknown-pointer')"},
+    {"session_checks", "checks", "SELECT *, NULL AS title FROM main.checks WHERE condition <> 'findings'"},
+    {"finding_checks", "checks", "SELECT *, NULL AS title FROM main.checks WHERE condition = 'findings'"},
+};
+
+bool has_view(sqlite3* db, std::string_view name) {
+  const auto take = [](void* to, int, char** values, char**) {
+    *static_cast<bool*>(to) = values[0] && *values[0] != '0';
+    return SQLITE_OK;
+  };
+  bool found = false;
+  const std::string sql = fmt::format("SELECT count(*) FROM main.sqlite_master WHERE name = '{}'", name);
+  return sqlite3_exec(db, sql.c_str(), take, &found, nullptr) == SQLITE_OK && found;
+}
 
 std::string reasons(Recording& recording, const table::Value& session, std::string_view condition,
                     std::string_view topic) {
@@ -65,15 +79,9 @@ std::string remark(Recording& recording, const table::Value& session, std::strin
 }
 
 void add_views_of_newer(sqlite3* db) {
-  constexpr std::pair<const char*, const char*> kViews[] = {{kIsOlder, kOfOlder}, {kIsWithoutJobs, kJobsOfOlder}};
-  const auto take = [](void* to, int, char** values, char**) {
-    *static_cast<bool*>(to) = values[0] && *values[0] == '1';
-    return SQLITE_OK;
-  };
-  for (const auto& [condition, view] : kViews) {
-    bool is_missing = false;
-    if (sqlite3_exec(db, condition, take, &is_missing, nullptr) == SQLITE_OK && is_missing)
-      sqlite3_exec(db, view, nullptr, nullptr, nullptr);
+  for (const NewerView& view : kNewerViews) {
+    if (has_view(db, view.name) || !has_view(db, view.needs)) continue;
+    sqlite3_exec(db, fmt::format("CREATE TEMP VIEW {} AS {}", view.name, view.sql).c_str(), nullptr, nullptr, nullptr);
   }
 }
 

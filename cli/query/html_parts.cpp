@@ -175,7 +175,7 @@ Result<Json> devices_part(const Source& source) {
 }
 
 Result<Json> findings_part(const Source& source) {
-  const auto rows = source.rows("findings", {{":all", std::int64_t{1}}});
+  const auto rows = source.rows("findings");
   if (!rows) return tl::unexpected(rows.error());
   Json out{{"rows", Json::array()}};
   for (std::size_t i = 0; i < rows->size() && i < kMostFindings; ++i) {

@@ -96,7 +96,7 @@ Result<void> say_no_finding(const Context& context, Recording& recording, std::s
 
 Result<void> print_findings(Context& context, Recording& recording, Advice advice) {
   auto rows =
-      named_rows(context, recording, schema::page_sql("findings"), {{":all", std::int64_t{advice == Advice::Shown}}});
+      named_rows(context, recording, schema::page_sql(advice == Advice::Shown ? "findings" : "device_findings"));
   if (!rows) return tl::unexpected(rows.error());
   for (const NamedRow& finding : *rows)
     if (auto done = print_finding(context, finding, advice); !done) return done;

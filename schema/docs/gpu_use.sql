@@ -53,4 +53,9 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_use', 'no_device', 'integer', '', '1: a call returned hipErrorNoDevice'),
 ('gpu_use', 'refused', 'text', '', 'device nodes that the process may not open, and why'),
 ('gpu_use', 'missing', 'text', '', 'device node that is not there'),
-('gpu_use', 'visible_devices', 'text', '', 'variables of its environment that say which devices are visible');
+('gpu_use', 'visible_devices', 'text', '', 'variables of its environment that say which devices are visible'),
+('device_count_answers', '', '', '', 'What hipGetDeviceCount said'),
+('device_count_answers', 'session', 'integer', '', 'sessions.id'),
+('device_count_answers', 'process_id', 'integer', '', 'processes.id'),
+('device_count_answers', 'call_id', 'integer', '', 'calls.id'),
+('device_count_answers', 'devices', 'integer', '', 'number of devices; NULL: the call failed');

@@ -6,18 +6,19 @@ SELECT session, NULL, NULL, 'blas-fallback', 'info', subject, text,
        || 'the question costs time at each call. fade-query fallbacks lists all sizes. Try a newer hipBLASLt; PyTorch '
        || 'asks less with TORCH_BLAS_PREFER_HIPBLASLT=0.'
 FROM (
-  SELECT f.session, f.subject,
-         (SELECT printf('%s had no algorithm for %d product%s, and the thread computed the same sizes next with %s: %s',
-                        f.subject, count(*), iif(count(*) = 1, '', 's'),
-                        replace(group_concat(DISTINCT b.used), ',', ' and '),
-                        substr(group_concat(DISTINCT b.m || ' x ' || b.n || ' x ' || b.k), 1, 100))
-          FROM matrix_fallbacks b
-          WHERE b.session = f.session AND b.used IS NOT NULL
-          GROUP BY b.session) AS text
-  FROM (SELECT session, iif(max(name) GLOB 'hip*', 'hipBLASLt', 'cuBLASLt') AS subject
-        FROM library_functions
-        WHERE name GLOB '*blasLtMatmul*'
-        GROUP BY session
-        HAVING (SELECT sum(s.n) FROM call_stat_ s WHERE s.fn IN (SELECT function_id FROM matrix_functions)) <= 50000) f
-  GROUP BY f.session)
-WHERE text IS NOT NULL
+  WITH asked AS MATERIALIZED (  -- so that the scalar query is compiled once
+    SELECT f.session, f.subject,
+           (SELECT printf('%s had no algorithm for %d product%s, and the thread computed the same sizes next with %s: %s',
+                          f.subject, count(*), iif(count(*) = 1, '', 's'),
+                          replace(group_concat(DISTINCT b.used), ',', ' and '),
+                          substr(group_concat(DISTINCT b.m || ' x ' || b.n || ' x ' || b.k), 1, 100))
+            FROM matrix_fallbacks b
+            WHERE b.session = f.session AND b.used IS NOT NULL
+            GROUP BY b.session) AS text
+    FROM (SELECT session, iif(max(name) GLOB 'hip*', 'hipBLASLt', 'cuBLASLt') AS subject
+          FROM library_functions
+          WHERE name GLOB '*blasLtMatmul*'
+          GROUP BY session
+          HAVING (SELECT sum(s.n) FROM call_stat_ s WHERE s.fn IN (SELECT function_id FROM matrix_functions)) <= 50000) f
+    GROUP BY f.session)
+  SELECT * FROM asked WHERE text IS NOT NULL)

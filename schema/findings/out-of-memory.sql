@@ -12,23 +12,23 @@ SELECT session, pid, device, 'out-of-memory', 'error', name || coalesce(' at ' |
        'fade-query oom shows who held the memory at that moment; fade-query memory --peak what was allocated at the '
        || 'peak.'
 FROM (
-  SELECT o.*, count(*) OVER same AS n, row_number() OVER (same ORDER BY id) AS place,
+  SELECT o.*, max(iif(what = 0, amount, '')) AS asked_text, max(iif(what = 1, amount, '')) AS used_text,
+         max(iif(what = 2, amount, '')) AS free_text, max(iif(what = 3, amount, '')) AS total_text,
+         max(iif(what = 4, amount, '')) AS elsewhere_text,
          (SELECT u.user_line
           FROM stack_calls k
           JOIN user_lines u ON u.stack = k.stack
           WHERE k.call_id = o.call_id) AS user_line
-  FROM failed_allocations o
-  WINDOW same AS (PARTITION BY session, pid, device, memory)) o
-JOIN (
-  SELECT id, max(iif(what = 0, text, '')) AS asked_text, max(iif(what = 1, text, '')) AS used_text,
-         max(iif(what = 2, text, '')) AS free_text, max(iif(what = 3, text, '')) AS total_text,
-         max(iif(what = 4, text, '')) AS elsewhere_text
   FROM (
-    SELECT id, what, printf('%.*f %s', iif(v < 9.995, 2, iif(v < 99.95, 1, 0)), v, unit) AS text
+    SELECT o.*, what, printf('%.*f %s', iif(v < 9.995, 2, iif(v < 99.95, 1, 0)), v, unit) AS amount
     FROM (
-      SELECT o.id, e.key AS what,
+      SELECT o.*, e.key AS what,
              iif(value < 1 << 20, value / 1024.0, iif(value < 1 << 30, value / 1048576.0, value / 1073741824.0)) AS v,
              iif(value < 1 << 20, 'KiB', iif(value < 1 << 30, 'MiB', 'GiB')) AS unit
-      FROM failed_allocations o, json_each(printf('[%d,%d,%d,%d,%d]', asked, used, free, total, elsewhere)) e))
-  GROUP BY id) size ON size.id = o.id
-WHERE place = 1
+      FROM (
+        SELECT *, count(*) OVER same AS n, row_number() OVER (same ORDER BY id) AS place
+        FROM ooms
+        WINDOW same AS (PARTITION BY session, pid, device, memory)) o,
+        json_each(printf('[%d,%d,%d,%d,%d]', asked, used, free, total, elsewhere)) e
+      WHERE o.place = 1) o) o
+  GROUP BY o.id)

@@ -11,6 +11,21 @@ SELECT p.session, p.pid, c.process AS process_id, c.ts AS start, c.cpu_ns
 FROM cpu_sample_ c
 JOIN process_ p ON p.id = c.process;
 
+-- What hipGetDeviceCount said, NULL where it failed for another reason than that there is no device. It reads the
+-- arguments of all calls, so it does only if that function was called.
+CREATE VIEW device_count_answers AS
+SELECT f.session, t.process AS process_id, a.call AS call_id,
+       CASE
+         WHEN c.result = 100 THEN 0
+         WHEN a.args GLOB '*"count":[0-9]*' THEN CAST(substr(a.args, instr(a.args, '"count":') + 8) AS INTEGER) END
+         AS devices
+FROM (SELECT 1 FROM function_ g JOIN call_stat_ x ON x.fn = g.id WHERE g.name = 'hipGetDeviceCount' LIMIT 1)
+CROSS JOIN arg_ a
+JOIN call_ c ON c.id = a.call
+JOIN thread_ t ON t.id = c.thread
+JOIN function_ f ON f.id = c.fn
+WHERE f.name = 'hipGetDeviceCount';
+
 -- The facts that verdicts are made from. Without JSON functions, which SQLite refuses in views of an untrusted file. A
 -- forked process that runs its parent's program has the parent's libraries.
 CREATE VIEW gpu_use AS
@@ -110,16 +125,10 @@ SELECT p.session, p.id AS process_id, p.pid, p.parent AS parent_id, p.command, p
                    WHERE y.process = p.id AND y.ts <= l.last_launch) AS cpu_after_launches_ns,
        CASE
          WHEN w.counted > 0
-           THEN (SELECT CASE
-                          WHEN y.result = 100 THEN 0
-                          WHEN a.args GLOB '*"count":[0-9]*'
-                            THEN CAST(substr(a.args, instr(a.args, '"count":') + 8) AS INTEGER) END
-                 FROM arg_ a
-                 JOIN call_ y ON y.id = a.call
-                 JOIN thread_ t ON t.id = y.thread
-                 JOIN function_ g ON g.id = y.fn
-                 WHERE g.name = 'hipGetDeviceCount' AND t.process = p.id
-                 ORDER BY a.call
+           THEN (SELECT o.devices
+                 FROM device_count_answers o
+                 WHERE o.process_id = p.id
+                 ORDER BY o.call_id
                  LIMIT 1) END AS devices_offered,
        coalesce(f.no_device, 0) AS no_device,
        (SELECT group_concat(x.detail, '; ')

@@ -22,7 +22,7 @@ JOIN module_ m ON m.id = o.module
 JOIN process_ p ON p.id = m.process
 LEFT JOIN module_ a ON a.id = o.asker;
 
--- Unusual bindings; findings/*.sql take their rows from here.
+-- Unusual bindings; schema/*findings/environment.sql take their rows from here.
 CREATE VIEW environment_findings AS
 WITH lib AS MATERIALIZED (
   SELECT *, path || coalesce(' (' || version || ')', '') AS label

@@ -53,10 +53,11 @@ WITH product AS MATERIALIZED (  -- with the names as they stand in the arguments
          '"' || a || '":"' AS a, '"' || b || '":"' AS b, '"' || c || '":"' AS c, '"' || compute || '":"' AS compute
   FROM matrix_functions),
 told AS MATERIALIZED (  -- without such functions no call is read
-  SELECT c.session, c.id, c.pid, c.thread_id, c.duration, c.function_id, c.failed, c.result_name, c.args
-  FROM (SELECT 1 FROM product LIMIT 1)
+  SELECT c.session, c.id, c.pid, c.thread_id, c.duration, c.function_id, c.failed, c.result_name, c.args, p.by_layouts
+  FROM (SELECT 1 FROM library_functions WHERE lower(name) GLOB '*gemm*' OR name GLOB '*LtMatmul*' LIMIT 1)
   CROSS JOIN calls c
-  WHERE c.failed IS NOT NULL AND c.function_id IN (SELECT function_id FROM product)),
+  CROSS JOIN product p ON p.function_id = c.function_id
+  WHERE c.failed IS NOT NULL),
 layout_function AS MATERIALIZED (
   SELECT function_id AS id, name GLOB '*Layout*' AS of_layout, name GLOB '*SetAttribute' AS sets
   FROM library_functions
@@ -70,7 +71,7 @@ change AS MATERIALIZED (  -- of layouts and of descriptions of products; the tex
          substr(c.args, nullif(instr(c.args, '"attr":"'), 0) + 8) AS attribute,
          lower(substr(c.args, nullif(instr(c.args, '"buf":"'), 0) + 7, 8)) AS hex,
          substr(c.args, nullif(instr(c.args, '"type":"'), 0) + 8) AS type, '0123456789abcdef' AS digits
-  FROM (SELECT 1 FROM product WHERE by_layouts LIMIT 1)
+  FROM (SELECT 1 FROM layout_function LIMIT 1)
   CROSS JOIN calls c
   JOIN layout_function f ON f.id = c.function_id
   WHERE c.failed = 0),
@@ -81,17 +82,6 @@ layout AS MATERIALIZED (
          CAST(substr(args, instr(args, '"ld":') + 5) AS INTEGER) AS ld
   FROM change
   WHERE of_layout AND NOT sets),
-attribute AS MATERIALIZED (  -- a number of four bytes in hexadecimal, the lowest first
-  SELECT s.id, CASE
-                 WHEN s.attribute GLOB '*_MATRIX_LAYOUT_BATCH_COUNT"*' THEN 'batch'
-                 WHEN s.attribute GLOB '*_MATMUL_DESC_TRANSA"*' THEN 'left'
-                 WHEN s.attribute GLOB '*_MATMUL_DESC_TRANSB"*' THEN 'right' END AS sort,
-         (SELECT sum((16 * (instr(s.digits, substr(s.hex, 2 * b.n + 1, 1)) - 1)
-                      + instr(s.digits, substr(s.hex, 2 * b.n + 2, 1)) - 1) << (8 * b.n))
-          FROM (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) b) AS value
-  FROM (SELECT id, hex, digits, substr(attribute, 1, instr(attribute, '"')) AS attribute FROM change WHERE sets) s),
-transposed AS MATERIALIZED (  -- 0, 1, 2 of cuBLAS, or 111, 112, 113
-  SELECT id, 'OP_' || substr('NTC', value % 111 + 1, 1) AS word FROM attribute WHERE sort IN ('left', 'right')),
 role(word, key) AS (
   VALUES
     ('a', '"Adesc":"'), ('b', '"Bdesc":"'), ('d', '"Ddesc":"'), ('op', '"matmulDesc":"'), ('op', '"computeDesc":"'),
@@ -99,29 +89,51 @@ role(word, key) AS (
 used AS (
   SELECT t.session, t.pid, t.id, r.word, substr(t.args, instr(t.args, r.key) + length(r.key)) AS handle
   FROM told t
-  JOIN product p ON p.function_id = t.function_id AND p.by_layouts
-  JOIN role r ON instr(t.args, r.key) > 0),
-event AS (  -- a handle is used again, so the last layout with it before a product holds
-  SELECT c.session, c.pid, substr(c.handle, 1, instr(c.handle, '"') - 1) AS handle, c.id,
-         iif(c.sets, NULL, c.id) AS made, a.sort, NULL AS role
-  FROM change c
-  LEFT JOIN attribute a ON a.id = c.id
+  JOIN role r ON instr(t.args, r.key) > 0
+  WHERE t.by_layouts),
+attribute AS MATERIALIZED (  -- value: a number of four bytes in hexadecimal, the lowest first
+  SELECT c.session, c.pid, c.id, c.handle, iif(c.sets, NULL, c.id) AS made,
+         CASE
+           WHEN NOT c.sets THEN NULL
+           WHEN c.name GLOB '*_MATRIX_LAYOUT_BATCH_COUNT"*' THEN 'batch'
+           WHEN c.name GLOB '*_MATMUL_DESC_TRANSA"*' THEN 'left'
+           WHEN c.name GLOB '*_MATMUL_DESC_TRANSB"*' THEN 'right' END AS sort,
+         (SELECT sum((16 * (instr(c.digits, substr(c.hex, 2 * b.n + 1, 1)) - 1)
+                      + instr(c.digits, substr(c.hex, 2 * b.n + 2, 1)) - 1) << (8 * b.n))
+          FROM (SELECT 0 AS n UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) b) AS value
+  FROM (SELECT *, substr(attribute, 1, instr(attribute, '"')) AS name FROM change) c),
+event AS (  -- a handle is used again, so the last layout with it before a product holds; set_to: behind the call's id
+  SELECT session, pid, substr(handle, 1, instr(handle, '"') - 1) AS handle, id, made, sort,
+         iif(sort IS NULL, NULL,  -- transposed: 0, 1, 2 of cuBLAS, or 111, 112, 113
+             printf('%020d', id)
+             || coalesce(iif(sort = 'batch', value, 'OP_' || substr('NTC', value % 111 + 1, 1)), '')) AS set_to,
+         NULL AS role
+  FROM attribute
   UNION ALL
-  SELECT session, pid, substr(handle, 1, instr(handle, '"') - 1), id, NULL, NULL, word FROM used),
+  SELECT session, pid, substr(handle, 1, instr(handle, '"') - 1), id, NULL, NULL, NULL, word FROM used),
 matched AS (
-  SELECT id, role, max(made) OVER one AS made, max(iif(sort = 'batch', id, NULL)) OVER one AS batch,
-         max(iif(sort = 'left', id, NULL)) OVER one AS left_id, max(iif(sort = 'right', id, NULL)) OVER one AS right_id
+  SELECT id, role, max(made) OVER one AS made, max(iif(sort = 'batch', set_to, NULL)) OVER one AS batch,
+         max(iif(sort = 'left', set_to, NULL)) OVER one AS left_op,
+         max(iif(sort = 'right', set_to, NULL)) OVER one AS right_op
   FROM event
   WINDOW one AS (PARTITION BY session, pid, handle ORDER BY id)),
-shaped AS MATERIALIZED (
-  SELECT id, max(iif(role = 'a', made, NULL)) AS a, max(iif(role = 'b', made, NULL)) AS b,
-         max(iif(role = 'd', made, NULL)) AS d, max(iif(role = 'd' AND batch > made, batch, NULL)) AS batch,
-         max(iif(role = 'op', made, NULL)) AS op,
-         max(iif(role = 'op' AND left_id > made, left_id, NULL)) AS left_id,
-         max(iif(role = 'op' AND right_id > made, right_id, NULL)) AS right_id
-  FROM matched
-  WHERE role IS NOT NULL
-  GROUP BY id),
+shaped AS MATERIALIZED (  -- what was set before the layout was made is of another one with the same handle
+  SELECT m.id, max(iif(m.role = 'a', l.type, NULL)) AS a, max(iif(m.role = 'b', l.type, NULL)) AS b,
+         max(iif(m.role = 'd', l.type, NULL)) AS d, max(iif(m.role = 'a', l.ld, NULL)) AS ld_a,
+         max(iif(m.role = 'b', l.ld, NULL)) AS ld_b, max(iif(m.role = 'd', l.ld, NULL)) AS ld_c,
+         max(iif(m.role = 'd', l.rows, NULL)) AS m, max(iif(m.role = 'd', l.cols, NULL)) AS n,
+         max(iif(m.role = 'a', l.rows * l.cols, NULL)) AS size_a,
+         max(iif(m.role = 'd' AND CAST(substr(m.batch, 1, 20) AS INTEGER) > m.made,
+                 CAST(nullif(substr(m.batch, 21), '') AS INTEGER), NULL)) AS batch,
+         max(iif(m.role = 'op', m.made, NULL)) AS op,
+         max(iif(m.role = 'op' AND CAST(substr(m.left_op, 1, 20) AS INTEGER) > m.made,
+                 nullif(substr(m.left_op, 21), ''), NULL)) AS left_op,
+         max(iif(m.role = 'op' AND CAST(substr(m.right_op, 1, 20) AS INTEGER) > m.made,
+                 nullif(substr(m.right_op, 21), ''), NULL)) AS right_op
+  FROM matched m
+  LEFT JOIN layout l ON l.id = m.made
+  WHERE m.role IS NOT NULL
+  GROUP BY m.id),
 read AS (
   SELECT t.*, p.name, p.asks, p.letter,
          iif(p.asks,
@@ -144,25 +156,19 @@ read AS (
   FROM told t
   JOIN product p ON p.function_id = t.function_id)
 SELECT t.id AS call_id, t.session, t.pid, t.thread_id, t.function_id, t.name, t.duration, t.failed, t.asks, t.answers,
-       t.result_name, coalesce(t.m, d.rows) AS m, coalesce(t.n, d.cols) AS n,
-       coalesce(t.k, a.rows * a.cols / nullif(d.rows, 0)) AS k, coalesce(t.batch, v.value, 1) AS batch,
-       coalesce(substr(t.trans_a, 1, instr(t.trans_a, '"') - 1), iif(x.op IS NULL, NULL, coalesce(l.word, 'OP_N')))
-         AS trans_a,
-       coalesce(substr(t.trans_b, 1, instr(t.trans_b, '"') - 1), iif(x.op IS NULL, NULL, coalesce(r.word, 'OP_N')))
-         AS trans_b,
-       coalesce(t.ld_a, a.ld) AS ld_a, coalesce(t.ld_b, b.ld) AS ld_b, coalesce(t.ld_c, d.ld) AS ld_c,
-       coalesce(upper(substr(t.name, t.letter, 1)), substr(t.a, 1, instr(t.a, '"') - 1), a.type) AS a,
-       coalesce(upper(substr(t.name, t.letter, 1)), substr(t.b, 1, instr(t.b, '"') - 1), b.type) AS b,
-       coalesce(upper(substr(t.name, t.letter, 1)), substr(t.c, 1, instr(t.c, '"') - 1), d.type) AS c,
+       t.result_name, coalesce(t.m, x.m) AS m, coalesce(t.n, x.n) AS n,
+       coalesce(t.k, x.size_a / nullif(x.m, 0)) AS k, coalesce(t.batch, x.batch, 1) AS batch,
+       coalesce(substr(t.trans_a, 1, instr(t.trans_a, '"') - 1),
+                iif(x.op IS NULL, NULL, coalesce(x.left_op, 'OP_N'))) AS trans_a,
+       coalesce(substr(t.trans_b, 1, instr(t.trans_b, '"') - 1),
+                iif(x.op IS NULL, NULL, coalesce(x.right_op, 'OP_N'))) AS trans_b,
+       coalesce(t.ld_a, x.ld_a) AS ld_a, coalesce(t.ld_b, x.ld_b) AS ld_b, coalesce(t.ld_c, x.ld_c) AS ld_c,
+       coalesce(upper(substr(t.name, t.letter, 1)), substr(t.a, 1, instr(t.a, '"') - 1), x.a) AS a,
+       coalesce(upper(substr(t.name, t.letter, 1)), substr(t.b, 1, instr(t.b, '"') - 1), x.b) AS b,
+       coalesce(upper(substr(t.name, t.letter, 1)), substr(t.c, 1, instr(t.c, '"') - 1), x.d) AS c,
        substr(t.compute, 1, instr(t.compute, '"') - 1) AS compute
 FROM read t
-LEFT JOIN shaped x ON x.id = t.id
-LEFT JOIN layout a ON a.id = x.a
-LEFT JOIN layout b ON b.id = x.b
-LEFT JOIN layout d ON d.id = x.d
-LEFT JOIN attribute v ON v.id = x.batch
-LEFT JOIN transposed l ON l.id = x.left_id
-LEFT JOIN transposed r ON r.id = x.right_id;
+LEFT JOIN shaped x ON x.id = t.id;
 
 -- What followed where hipBLASLt or cuBLASLt had no algorithm: the next product of that thread. used: its function, if
 -- it is of another library and has the same sizes.

@@ -6,10 +6,9 @@ SELECT v.session, min(v.pid), NULL, 'device-hidden', 'info',
               coalesce(k.pci, 'no PCI address')),
        'If it should be used, change the variable. ROCR_VISIBLE_DEVICES counts first; HIP_VISIBLE_DEVICES (or '
        || 'CUDA_VISIBLE_DEVICES if HIP''s is empty) then counts within what is left.'
-FROM seen_gpus v
+FROM (SELECT *, max(hidden_by IS NULL) OVER (PARTITION BY session) AS others_seen FROM seen_gpus) v
 JOIN kfd_node_ k ON k.id = v.node_id
 LEFT JOIN node_gpus n ON n.node_id = k.id
 LEFT JOIN gpu_ g ON g.id = n.gpu_id
 GROUP BY v.session, v.node_id
-HAVING max(v.hidden_by IS NULL) = 0
-  AND EXISTS (SELECT 1 FROM seen_gpus o WHERE o.session = v.session AND o.hidden_by IS NULL)
+HAVING max(v.hidden_by IS NULL) = 0 AND v.others_seen

@@ -6,7 +6,12 @@ SELECT session, pid, NULL, 'nvml-count', 'warning', 'number of GPUs',
        || 'ROCR_VISIBLE_DEVICES. A program that takes NVML''s count or numbers may ask HIP or CUDA for a device that '
        || 'it does not have: compare fade-query devices, and give the program its devices by number.'
 FROM (
-  SELECT n.*, (SELECT u.devices_offered FROM gpu_use u WHERE u.process_id = n.process_id) AS offered
+  SELECT n.*,
+         (SELECT o.devices
+          FROM device_count_answers o
+          WHERE o.process_id = n.process_id
+          ORDER BY o.call_id
+          LIMIT 1) AS offered
   FROM (
     SELECT session, process_id, pid, CAST(value AS INTEGER) AS told, max(id)
     FROM nvml_answers

@@ -1,4 +1,0 @@
--- LD_PRELOAD in a program that loads the GPU stack.
-SELECT session, pid, NULL, kind, severity, subject, text, advice
-FROM environments
-WHERE kind = 'preloaded'
