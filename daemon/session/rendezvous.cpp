@@ -169,8 +169,15 @@ void Rendezvous::hold_all(ProgramMark program, std::vector<Stop>& held, std::int
     for (const auto& [tid, thread] : roster_.process(program.pid)->threads)
       if (thread->held_until == 0 && asked.insert(tid).second) round.add(tid);
   };
+  // The threads that are held leave their processors to those that wait for one.
+  const auto next = [&] {
+    auto stop = gives_up() ? std::nullopt : round.next(kPatience);
+    const auto is_ready = [](Tid tid) { return read_state(tid) == 'R'; };
+    if (!stop && !gives_up() && std::ranges::any_of(round.rest(), is_ready)) stop = round.next(kPatienceOnBusyMachine);
+    return stop;
+  };
   for (ask_new(); roster_.still_runs(program); ask_new()) {
-    const auto stop = gives_up() ? std::nullopt : round.next(kPatience);
+    const auto stop = next();
     if (!stop) return;
     const bool is_asked = round.has(stop->tid) && roster_.thread(stop->tid) &&
                           (stop->kind == Stop::Kind::Trap || stop->kind == Stop::Kind::Group) &&

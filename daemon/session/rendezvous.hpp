@@ -43,8 +43,8 @@ class Rendezvous {
   // One thread of the process is stopped while `work` runs. EAGAIN: none stops; ENOTSUP: a 32-bit program.
   Result<void> with_guide(Inferior& inferior, const std::function<Result<void>(Thread&)>& work, HoldClock& holds);
   // All threads of the process stand still at once while `work` runs; it gets one of them. `held_ns`: how long the
-  // thread that stopped first stood still. EAGAIN: a thread does not stop; ESRCH: the program is gone. `work` did not
-  // run then.
+  // thread that stopped first stood still. EAGAIN: a thread does not stop, for kPatienceOnBusyMachine if it is ready to
+  // run; ESRCH: the program is gone. `work` did not run then.
   Result<void> with_all_held(ProgramMark program, const std::function<void(Tid)>& work, std::int64_t& held_ns);
   // Resumes a stopped thread, behind one stop more: only there the kernel takes up an interrupted system call, a
   // pending signal or a group-stop.

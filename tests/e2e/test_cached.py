@@ -1,7 +1,9 @@
 """Copies of device properties that a program made before fade-attach came: found, changed if asked, put back."""
 import json
+import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -92,6 +94,38 @@ def test_copies_are_changed_and_put_back(build, start, attach, form, runtime, th
     assert {row[-1] for row in state(build, attachment)} == {"put back"}
     assert database.value("SELECT count(*) FROM cached_copies WHERE put_back >= changed AND problem IS NULL") == 2
     assert database.value("SELECT count(*) FROM cached_fields WHERE length(old_bytes) = length(new_bytes)") == 3
+    ends(target)
+
+
+HOG = """
+import os, sys, time
+os.sched_setaffinity(0, {int(sys.argv[1])})
+os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+print("there", flush=True)
+end = time.monotonic() + 0.8
+while time.monotonic() < end:
+    pass
+"""
+
+
+def test_copies_are_put_back_though_a_thread_waits_for_a_processor(build, start, attach):
+    """A program of another scheduling class has the processor of the busy thread for 0.8 s, so it cannot stop before."""
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("one processor")
+    ours, *others = sorted(os.sched_getaffinity(0))
+    target = start("keeps r0600 1")
+    busy = max(map(int, os.listdir(f"/proc/{target.pid}/task")))
+    os.sched_setaffinity(busy, {ours})
+    attachment = attach(target, "--set", RULE, "--set", "device.*.name=Dream", "--set-cached").has_come()
+    attachment.tells("fade changed 2")
+    os.sched_setaffinity(attachment.process.pid, others)
+    hog = subprocess.Popen([sys.executable, "-c", HOG, str(ours)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if hog.stdout.readline() != "there\n":
+        pytest.skip(f"no scheduling class of its own: {hog.communicate()[1]}")
+    attachment.leave()
+    assert "2 copies of device properties were put back" in says(attachment)
+    assert hog.wait() == 0
+    assert target.ask("show") == "show" + BOTH
     ends(target)
 
 
