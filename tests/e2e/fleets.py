@@ -1,6 +1,6 @@
 """Recordings of a job of many ranks on many machines, written as fade writes them, with faults that are known.
 
-Rank 17 is the straggler: from step 5 on its kernels take longer, because the clock of its GPU is low. Rank 40 comes
+Rank 9 is the straggler: from step 5 on its kernels take longer, because the clock of its GPU is low. Rank 20 comes
 late once, in step 3, by work of its own outside of calls. The machine node6 has an older HIP library, an older kernel,
 and GPUs with a lower clock, which its programs are told, too. Rank 5 fails first; the other ranks fail because of that.
 The wall clocks of the machines differ, so that ranks of node2 and node7 seem to fail before rank 5.
@@ -12,8 +12,8 @@ import shutil
 import sqlite3
 import subprocess
 
-RANKS, PER_HOST, STEPS = 64, 8, 12
-STRAGGLER, SLOW_FROM, LATE_ONCE, LATE_STEP, BAD_HOST, FIRST_TO_FAIL = 17, 5, 40, 3, 6, 5
+RANKS, PER_HOST, STEPS = 32, 4, 12
+STRAGGLER, SLOW_FROM, LATE_ONCE, LATE_STEP, BAD_HOST, FIRST_TO_FAIL = 9, 5, 20, 3, 6, 5
 BEGIN, MS, S = 1_700_000_000_000_000_000, 1_000_000, 1_000_000_000
 CLOCKS = [
     0,

@@ -80,13 +80,15 @@ CONCLUSIONS = ("allocators", "devices", "drops", "errors", "fallbacks", "finding
 
 
 def reports_of(build, path):
-    """All reports as pages, as one text. Unless all tests run, each test has a twelfth of the reports without conclusions."""
+    """All reports as pages, as one text. Unless all tests run, each test has a third of those with conclusions, and a twelfth of
+    the others: another part for each narrowing."""
     names = re.findall(r"^([a-z][a-z-]*)\t.*\t\d+$", ask(build, path, "reports", "-f", "tsv").stdout, re.M)
     names.remove("schema")  # its sentences are about columns
     assert len(names) > 30 and set(CONCLUSIONS) < set(names)
     if not thorough.ALL:
         others = [name for name in names if name not in CONCLUSIONS]
-        names = [*CONCLUSIONS, *others[zlib.crc32(os.environ["PYTEST_CURRENT_TEST"].encode()) % 12::12]]
+        place = zlib.crc32(os.environ["PYTEST_CURRENT_TEST"].encode())
+        names = [*CONCLUSIONS[place % 3::3], *others[place % 12::12]]
     pages = [f"{name} -f table" for name in names]
     pages += ["memory --peak -f table", "flame --weight leaks -f table", "flame --weight peak -f table", "check", "check --fail-on leaks",
               "check --fail-on errors", "verdict -f table", "summary -f table", "first-error -f table"]

@@ -147,7 +147,7 @@ def test_the_machine_that_differs_is_named(ask):
         ("sensors", "clock"): ("1880", "as usual"),
     }
     assert {key: (rows[key]["value"], rows[key]["usual"]) for key in wanted} == wanted
-    assert {(row["hosts"], row["of"], row["ranks"]) for row in rows.values()} == {("1", "8", "8")}
+    assert {(row["hosts"], row["of"], row["ranks"]) for row in rows.values()} == {("1", "8", str(fleets.PER_HOST))}
     others = [row for row in ask("diff") if row["where"] != f"node{fleets.BAD_HOST}"]
     assert [(row["item"], row["where"], row["ranks"]) for row in others] == [("clock", "node2", "1")]
 
@@ -156,12 +156,12 @@ def test_jobs(ask):
     (train,) = ask("jobs")
     wanted = {
         "job": "train",
-        "ranks": "64",
+        "ranks": str(fleets.RANKS),
         "hosts": "8",
-        "recordings": "64",
-        "failed": "64",
+        "recordings": str(fleets.RANKS),
+        "failed": str(fleets.RANKS),
         "going_on": "0",
-        "world_size": "64",
+        "world_size": str(fleets.RANKS),
     }
     assert {key: train[key] for key in wanted} == wanted
 
@@ -278,7 +278,7 @@ def test_two_jobs_differ_as_their_merged_files_do(build, url, merged):
     assert {"run", "steps", "time in functions", "errors", "libraries", "GPU time", "fade"} <= {key[0] for key in here}
     assert there["told properties", "device 0 clock"][1:3] == ({"1900", "2100"}, {"2100"})
     page = run(build, "--on", url, "diff", "train", "untimed", "-f", "table").stdout
-    assert "before: job train (64 recordings)" in page and "after: job untimed (4 recordings)" in page
+    assert f"before: job train ({fleets.RANKS} recordings)" in page and "after: job untimed (4 recordings)" in page
 
 
 def test_work_of_gpus_and_collective_operations_have_all_rows(engines, url, files):
@@ -314,10 +314,10 @@ def test_filters(ask):
     assert {row["host"] for row in ask("devices", "--host", "node3")} == {"node3"}
     assert {row["name"] for row in ask("top", "--name", "^hipMalloc$")} == {"hipMalloc"}
     by_host = ask("top", "--name", "^hipMalloc$", "--by", "host")
-    assert sorted((row["host"], row["calls"]) for row in by_host) == [(f"node{i}", "8") for i in range(8)]
+    assert sorted((row["host"], row["calls"]) for row in by_host) == [(f"node{i}", str(fleets.PER_HOST)) for i in range(8)]
     by_device = ask("kernels", "--name", "gemm", "--by", "device")
-    assert sorted((row["device"], row["gpu_runs"]) for row in by_device) == [(str(i), "96") for i in range(8)]
-    assert len(ask("steps", "--where", "duration_ns > 300000000 AND rank = 17")) == 9
+    assert sorted((row["device"], row["gpu_runs"]) for row in by_device) == [(str(i), "96") for i in range(fleets.PER_HOST)]
+    assert len(ask("steps", "--where", f"duration_ns > 300000000 AND rank = {fleets.STRAGGLER}")) == 9
     assert ask("top", "--name", "o'clock\\\\'") == []  # a text stays a text
 
 
@@ -325,7 +325,7 @@ def test_formats(build, url):
     table = run(build, "--on", url, "stragglers", "--job", "train", "-f", "table", COLUMNS="120")
     assert table.returncode == 0 and "120 ms" in table.stdout and "GPU" in table.stdout
     rows = json.loads(run(build, "--on", url, "-f", "json").stdout)
-    assert {row["job"]: row["ranks"] for row in rows} == {"train": 64, "untimed": SMALL}
+    assert {row["job"]: row["ranks"] for row in rows} == {"train": fleets.RANKS, "untimed": SMALL}
     assert run(build, "--on", url, "jobs", "-f", "markdown", "--columns", "job,ranks").stdout.startswith("| job")
     assert (
         "more rows"
