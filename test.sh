@@ -52,12 +52,15 @@ finish() {
 end_all() { for pid in "${running[@]}"; do kill -- "-$pid" 2>/dev/null || true; done; }
 trap end_all EXIT
 
-# Test code is compiled once, here or with sanitizers. Without sanitizers the library checks indexes and the like; -O1
-# and no lines of fade's own code take less time.
+# Test code is compiled once, here or with sanitizers. Without sanitizers the library checks indexes and the like; -O1,
+# no lines of fade's own code, and clang for the tests take less time.
 release() {
-  local units=ON flags="-O1 -g0 -DNDEBUG -D_GLIBCXX_ASSERTIONS"
-  if [[ $FADE_TESTS == all ]]; then units=kills flags="-O2 -g1 -DNDEBUG"; fi
-  configure release -DFADE_TESTS=ON -DFADE_UNIT_TESTS=$units -DFADE_TEST_PROCESSES=4 "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=$flags"
+  local units=ON flags="-O1 -g0 -DNDEBUG -D_GLIBCXX_ASSERTIONS" compiler
+  compiler=$(command -v clang++-14) || true
+  if command -v ccache >/dev/null; then compiler=; fi
+  if [[ $FADE_TESTS == all ]]; then units=kills flags="-O2 -g1 -DNDEBUG" compiler=; fi
+  configure release -DFADE_TESTS=ON -DFADE_UNIT_TESTS=$units -DFADE_TEST_PROCESSES=4 "-DFADE_TEST_COMPILER=$compiler" \
+    "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=$flags"
   cmake --build --preset release
 }
 
@@ -80,7 +83,7 @@ checked() {
   nice ctest --preset dev -j "$jobs" --timeout 1500 -R "^($(IFS='|'; echo "${parts[*]}")):"
 }
 
-# Tests of programs wait more than they compute, so four processes share the files of tests/e2e, beside tests/real.
+# Tests of programs wait more than they compute, so five processes share the files of tests/e2e, beside tests/real.
 pytest() { /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider --durations 8 "$@" --build-dir build/release; }
 real() { pytest tests/real; }
 
@@ -108,12 +111,13 @@ if [[ $FADE_TESTS == all ]]; then
 fi
 finish release
 
+# Many of them wait for programs and for locks.
 step "The demonstration, unit tests, and tracers that are killed at each system call"
-ctest --preset release -j "$jobs" --timeout 300 -LE "e2e|real"
+ctest --preset release -j "$((2 * jobs))" --timeout 300 -LE "e2e|real"
 
 step "The programs end to end, and AMD's own runtimes beside them"
 begin real
-pytest -n 4 --dist loadfile tests/e2e
+pytest -n 5 --dist loadfile tests/e2e
 finish real
 cat build/real.log
 

@@ -79,16 +79,16 @@ FULL_WORDS = "alloc alloc launch=100000 free fail fail copy sync launch=4"  # 1 
 CONCLUSIONS = ("allocators", "devices", "drops", "errors", "fallbacks", "findings", "idle", "kernels", "leaks", "lifecycle", "memory", "oom", "overhead", "processes", "top")
 
 
-def reports_of(build, path):
+def reports_of(build, path, *expected):
     """All reports as pages, as one text. Unless all tests run, each test has a third of those with conclusions, and a twelfth of
-    the others: another part for each narrowing."""
+    the others: another part for each narrowing. `expected`: reports of which a test needs the words."""
     names = re.findall(r"^([a-z][a-z-]*)\t.*\t\d+$", ask(build, path, "reports", "-f", "tsv").stdout, re.M)
     names.remove("schema")  # its sentences are about columns
     assert len(names) > 30 and set(CONCLUSIONS) < set(names)
     if not thorough.ALL:
         others = [name for name in names if name not in CONCLUSIONS]
         place = zlib.crc32(os.environ["PYTEST_CURRENT_TEST"].encode())
-        names = [*CONCLUSIONS[place % 3::3], *others[place % 12::12]]
+        names = [*expected, *CONCLUSIONS[place % 3::3], *others[place % 12::12]]
     pages = [f"{name} -f table" for name in names]
     pages += ["memory --peak -f table", "flame --weight leaks -f table", "flame --weight peak -f table", "check", "check --fail-on leaks",
               "check --fail-on errors", "verdict -f table", "summary -f table", "first-error -f table"]
@@ -211,22 +211,22 @@ class Attached:
                                      stdin=subprocess.DEVNULL)
         wait_until(lambda: self.path.exists() and ask(build, self.path, "sql", "SELECT 'came' FROM lifecycle WHERE kind = 'attach'").stdout.splitlines()[1:] == ["came"])
 
-    def reports_after_the_programs_end(self):
+    def reports_after_the_programs_end(self, *expected):
         assert self.program.end() == 0
         assert self.fade.wait(60) == 0
-        return reports_of(self.build, self.path)
+        return reports_of(self.build, self.path, *expected)
 
 
 def test_out_of_memory_after_attach_blames_nobody(build, tmp_path):
     """1 MiB of the 2 MiB that the program holds was allocated before fade came."""
-    text = Attached(build, tmp_path, "alloc wait alloc oom").reports_after_the_programs_end()
+    text = Attached(build, tmp_path, "alloc wait alloc oom").reports_after_the_programs_end("findings", "oom")
     expect_none(text, (*NO_USE, *NO_MEMORY, *WHOLE, *NARROWED, "the process held 1.00 MiB", "The process itself held 1.00 MiB", "Process held 1.00 MiB", "2.00 MiB never freed"))
     assert "held at least 1.00 MiB" in flat(text) and "allocated before fade recorded" in flat(text)
 
 
 def test_attach_to_a_holder_of_memory(build, tmp_path):
     attached = Attached(build, tmp_path, "alloc alloc wait free refree")
-    text = attached.reports_after_the_programs_end()
+    text = attached.reports_after_the_programs_end("findings")
     expect_none(text, (*NO_USE, *NO_MEMORY, *WHOLE, *NARROWED))
     assert "Or it was allocated before fade recorded, and this is its second free." in flat(text)
     summary = ask(build, attached.path, "summary", "-f", "table").stdout
