@@ -13,6 +13,7 @@ namespace fade {
 namespace {
 
 using Code = std::array<std::uint8_t, kSlotSize>;
+constexpr std::size_t kPushLength = 5;
 
 // True if an instruction of the slot begins at `offset`.
 bool is_boundary(const Code& code, std::size_t offset) {
@@ -23,6 +24,14 @@ bool is_boundary(const Code& code, std::size_t offset) {
     at += in->length;
   }
   return at == offset;
+}
+
+// True if a thread at `offset` has pushed the lower half of the return address of a moved call, and not yet the upper.
+bool is_half_pushed(const Code& code, std::size_t offset) {
+  constexpr std::uint8_t kPush = 0x68, kUpperHalf[] = {0xC7, 0x44, 0x24, 0x04};
+  return offset >= kPushLength && offset + sizeof kUpperHalf <= kSlotSize && code[offset - kPushLength] == kPush &&
+         std::memcmp(code.data() + offset, kUpperHalf, sizeof kUpperHalf) == 0 &&
+         is_boundary(code, offset - kPushLength);
 }
 
 // True if a thread at `offset` of the slot or pad has not begun the moved instruction.
@@ -67,8 +76,15 @@ std::optional<RemoteAddr> OurCode::own_address(RemoteAddr in_slot) const {
 Registers OurCode::at_begin_of_slot(const Registers& registers) const {
   const RemoteAddr ip = registers.ip();
   const Site* const site = areas_.around(ip) ? sites_.of_slot(areas_.slot_around(ip)) : nullptr;
-  if (!site || !site->is_entry_jump() || ip <= site->slot || ip >= site->slot + site->length) return registers;
+  if (!site || ip <= site->slot || ip >= site->slot + kSlotSize) return registers;
   const auto code = memory_.value<Code>(site->slot);
+  if (code && is_half_pushed(*code, ip - site->slot)) {
+    Registers out = registers;
+    out.rip -= kPushLength;
+    out.rsp += sizeof(std::uint64_t);
+    return out;
+  }
+  if (!site->is_entry_jump() || ip >= site->slot + site->length) return registers;
   return (code ? before_moved(*site, *code, registers, memory_) : std::nullopt).value_or(registers);
 }
 

@@ -24,7 +24,7 @@ class OurCode {
   // one, or not fade's code.
   std::optional<RemoteAddr> own_address(RemoteAddr in_slot) const;
   // The registers at the beginning of the slot, for a thread that has executed only some of the moved instructions of
-  // an entry and can go back. Otherwise `registers`.
+  // an entry, or a part of a moved call, and can go back. Otherwise `registers`.
   Registers at_begin_of_slot(const Registers& registers) const;
   // The registers that the thread would have without fade; nullopt as own_address(). A thread that has executed only
   // the first instruction of a function goes back to its entry if a jump may be written behind that instruction.

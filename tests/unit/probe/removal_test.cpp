@@ -3,6 +3,16 @@
 
 #include "probe/abandoned.hpp"
 
+asm(R"(
+        .text
+        .weak fade_test_call
+        .balign 64
+fade_test_call:
+        call fade_test_add
+        ret
+)");
+extern "C" long fade_test_call(long);
+
 namespace fade {
 namespace {
 
@@ -320,6 +330,23 @@ TEST(TextComparison, CountsOursAndOthers) {
   ASSERT_TRUE(check);
   EXPECT_EQ(check->ours, 0u);
   EXPECT_EQ(check->others, 1u);
+  armed.expect_end(0);
+}
+
+// A moved call pushes the return address in two instructions.
+TEST(OwnAddress, OfAHalfPushedReturnAddressIsTheCall) {
+  Armed armed(call_once);
+  ASSERT_TRUE(armed.space.arm(address_of(fade_test_call), armed.tid()));
+  const Site* site = armed.space.find(address_of(fade_test_call));
+  auto there = Tracee(armed.tid()).registers();
+  ASSERT_TRUE(site && there);
+  const std::uint64_t before = there->rsp;
+  there->rip = site->slot.value + 5;
+  there->rsp = before - 8;
+  const auto own = armed.space.our_code().own_registers(*there);
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->ip(), site->address);
+  EXPECT_EQ(own->rsp, before);
   armed.expect_end(0);
 }
 
