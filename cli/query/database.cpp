@@ -112,6 +112,12 @@ void Database::tell_waiting(Telling how) {
   guard_->next = guard_->since + std::chrono::seconds(1);
 }
 
+// Tables that a query makes for itself would have a cache and a file each. First of all, because it takes away
+// temporary views that are there.
+static void keep_own_tables_in_memory(sqlite3* db) {
+  sqlite3_exec(db, "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);
+}
+
 Result<Database> Database::open(const std::string& path) {
   Database d;
   d.guard_ = std::make_unique<Guard>();
@@ -121,6 +127,7 @@ Result<Database> Database::open(const std::string& path) {
                                    SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, nullptr);
   d.db_.reset(raw);
   if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot open " + path));
+  keep_own_tables_in_memory(raw);
   add_views_of_newer(raw);
   if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());
   return d;
@@ -134,6 +141,7 @@ Result<Database> Database::in_memory(const std::function<void(sqlite3*)>& fill) 
       sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
   d.db_.reset(raw);
   if (code != SQLITE_OK) return tl::unexpected(d.error(code, "cannot make a table in memory"));
+  keep_own_tables_in_memory(raw);
   fill(raw);
   if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());
   return d;
@@ -144,6 +152,7 @@ Result<Database> Database::adopt(sqlite3* connection, const std::string& path) {
   d.guard_ = std::make_unique<Guard>();
   d.path_ = path;
   d.db_.reset(connection);
+  keep_own_tables_in_memory(connection);
   if (auto done = d.lock_down(); !done) return tl::unexpected(done.error());
   return d;
 }
@@ -163,11 +172,9 @@ Result<void> Database::lock_down() {
   sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
   arguments_ = std::make_unique<PackedArguments>(db);
   arguments_->install();
-  // Tables that a query makes for itself would have a cache and a file each.
-  const int code = sqlite3_exec(db,
-                                "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; "
-                                "PRAGMA cache_size=-65536; PRAGMA temp_store=MEMORY",
-                                nullptr, nullptr, nullptr);
+  const int code =
+      sqlite3_exec(db, "PRAGMA query_only=1; PRAGMA cell_size_check=1; PRAGMA mmap_size=0; PRAGMA cache_size=-65536",
+                   nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) return tl::unexpected(error(code, "cannot read " + path_));
   stacks_ = std::make_unique<StackTexts>(db);
   register_functions(db, *stacks_);

@@ -241,6 +241,22 @@ TEST(Guard, ViewsOfAForeignFileGainNothing) {
   EXPECT_FALSE(r->database.one("SELECT name FROM top"));
 }
 
+TEST(Open, ARecordingOfAnOlderBuildIsGivenTheViewsThatItLacks) {
+  TemporaryDirectory dir;
+  const std::string path = make_recording(dir, "fade-x.db");
+  execute(path,
+          "DROP VIEW checks; DROP VIEW session_checks; DROP VIEW finding_checks; DROP VIEW findings;"
+          "DROP VIEW device_findings; DROP VIEW jobs;"
+          "CREATE VIEW findings AS SELECT 1 AS session, 'warp-size' AS finding UNION ALL SELECT 1, 'double-free';"
+          "CREATE VIEW checks AS SELECT 1 AS session, 'errors' AS condition UNION ALL SELECT 1, 'findings'");
+  auto r = open_recording(path);
+  ASSERT_TRUE(r) << r.error().text();
+  EXPECT_EQ(first(*r, "SELECT group_concat(finding) FROM device_findings"), Value{std::string("warp-size")});
+  EXPECT_EQ(first(*r, "SELECT group_concat(condition) FROM session_checks"), Value{std::string("errors")});
+  EXPECT_EQ(first(*r, "SELECT group_concat(condition) FROM finding_checks"), Value{std::string("findings")});
+  EXPECT_EQ(first(*r, "SELECT count(*) FROM jobs"), Value{std::int64_t{1}});
+}
+
 TEST(Functions, RegexpsFindAndRefuseNonsense) {
   TemporaryDirectory dir;
   auto r = open_recording(make_recording(dir, "fade-x.db"));
