@@ -83,7 +83,7 @@ checked() {
   nice ctest --preset dev -j "$jobs" --timeout 1500 -R "^($(IFS='|'; echo "${parts[*]}")):"
 }
 
-# Tests of programs wait more than they compute, so five processes share the files of tests/e2e, beside tests/real.
+# Tests of programs wait more than they compute, so four processes share the files of tests/e2e, beside tests/real.
 pytest() { /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider --durations 8 "$@" --build-dir build/release; }
 real() { pytest tests/real; }
 
@@ -117,7 +117,7 @@ ctest --preset release -j "$((2 * jobs))" --timeout 300 -LE "e2e|real"
 
 step "The programs end to end, and AMD's own runtimes beside them"
 begin real
-pytest -n 5 --dist loadfile tests/e2e
+pytest -n 4 --dist loadfile tests/e2e
 finish real
 cat build/real.log
 
