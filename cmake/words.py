@@ -60,13 +60,14 @@ def kinds(source):
     def each(paths, reader):
         return [(path, words) for path, text in read(paths) for words in reader(text)]
 
+    schema = source / "schema"
     documents = [source / "README.md", *(source / "docs").rglob("*.md")]
     return {
         "documents": each(documents, prose),
         "manuals": each((source / "cli" / "man").glob("*.scd.in"), prose),
         "programs": each([*(source / "cli").rglob("*.cpp"), *(source / "daemon" / "supervisor").glob("*.cpp")], strings_of_cpp),
         "reports": each((source / "schema" / "reports").glob("*.sql"), heads_of_sql),
-        "findings": each([*(source / "schema").glob("*findings/*.sql"), *(source / "schema" / "views").glob("*.sql")], strings_of_sql),
+        "findings": each([*schema.glob("*findings/*.sql"), *(schema / "views").glob("*.sql")], strings_of_sql),
     }
 
 

@@ -47,7 +47,8 @@ def views(folder):
     parts = [folder / "tables.sql"]
     parts += [path for kind in ("tables", "views", "docs") for subject in subjects if (path := folder / kind / f"{subject}.sql").exists()]
     for path in parts:
-        selects = sorted((folder / path.stem).glob("*.sql")) if path.parent.name == "views" and path.stem.endswith("findings") else []
+        of_findings = path.parent.name == "views" and path.stem.endswith("findings")
+        selects = sorted((folder / path.stem).glob("*.sql")) if of_findings else []
         database.executescript("UNION ALL\n".join(part.read_text(encoding="utf-8") for part in [path, *selects]))
     documented = dict(database.execute("SELECT view, text FROM doc_ WHERE \"column\" = ''"))
     out = []

@@ -8,7 +8,8 @@ SELECT session, NULL, NULL, 'blas-fallback', 'info', subject, text,
 FROM (
   WITH asked AS MATERIALIZED (  -- so that the scalar query is compiled once
     SELECT f.session, f.subject,
-           (SELECT printf('%s had no algorithm for %d product%s, and the thread computed the same sizes next with %s: %s',
+           (SELECT printf('%s had no algorithm for %d product%s, and the thread computed the same sizes next with '
+                          || '%s: %s',
                           f.subject, count(*), iif(count(*) = 1, '', 's'),
                           replace(group_concat(DISTINCT b.used), ',', ' and '),
                           substr(group_concat(DISTINCT b.m || ' x ' || b.n || ' x ' || b.k), 1, 100))
@@ -19,6 +20,8 @@ FROM (
           FROM library_functions
           WHERE name GLOB '*blasLtMatmul*'
           GROUP BY session
-          HAVING (SELECT sum(s.n) FROM call_stat_ s WHERE s.fn IN (SELECT function_id FROM matrix_functions)) <= 50000) f
+          HAVING (SELECT sum(s.n)
+                  FROM call_stat_ s
+                  WHERE s.fn IN (SELECT function_id FROM matrix_functions)) <= 50000) f
     GROUP BY f.session)
   SELECT * FROM asked WHERE text IS NOT NULL)

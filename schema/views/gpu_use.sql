@@ -19,12 +19,12 @@ SELECT f.session, t.process AS process_id, a.call AS call_id,
          WHEN c.result = 100 THEN 0
          WHEN a.args GLOB '*"count":[0-9]*' THEN CAST(substr(a.args, instr(a.args, '"count":') + 8) AS INTEGER) END
          AS devices
-FROM (SELECT 1 FROM function_ g JOIN call_stat_ x ON x.fn = g.id WHERE g.name = 'hipGetDeviceCount' LIMIT 1)
-CROSS JOIN arg_ a
+FROM arg_ a
 JOIN call_ c ON c.id = a.call
 JOIN thread_ t ON t.id = c.thread
 JOIN function_ f ON f.id = c.fn
-WHERE f.name = 'hipGetDeviceCount';
+WHERE f.name = 'hipGetDeviceCount'
+  AND EXISTS (SELECT 1 FROM function_ g JOIN call_stat_ x ON x.fn = g.id WHERE g.name = 'hipGetDeviceCount');
 
 -- The facts that verdicts are made from. Without JSON functions, which SQLite refuses in views of an untrusted file. A
 -- forked process that runs its parent's program has the parent's libraries.

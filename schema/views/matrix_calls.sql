@@ -47,17 +47,17 @@ WHERE f."group" = 'blas';
 -- They are read by instr(), because fade-query lets no view of a file use SQLite's JSON functions.
 CREATE VIEW matrix_calls AS
 WITH product AS MATERIALIZED (  -- with the names as they stand in the arguments
-  SELECT function_id, name, asks, letter, m IS NULL AS by_layouts, '"' || m || '":' AS m, '"' || n || '":' AS n,
+  SELECT function_id, name, asks, letter, '"' || m || '":' AS m, '"' || n || '":' AS n,
          '"' || k || '":' AS k, '"' || batch || '":' AS batch, '"' || ld_a || '":' AS ld_a, '"' || ld_b || '":' AS ld_b,
          '"' || ld_c || '":' AS ld_c, '"' || trans_a || '":"' AS trans_a, '"' || trans_b || '":"' AS trans_b,
          '"' || a || '":"' AS a, '"' || b || '":"' AS b, '"' || c || '":"' AS c, '"' || compute || '":"' AS compute
   FROM matrix_functions),
 told AS MATERIALIZED (  -- without such functions no call is read
-  SELECT c.session, c.id, c.pid, c.thread_id, c.duration, c.function_id, c.failed, c.result_name, c.args, p.by_layouts
+  SELECT c.session, c.id, c.pid, c.thread_id, c.duration, c.function_id, c.failed, c.result_name, c.args,
+         c.name GLOB '*blasLtMatmul*' AS by_layouts
   FROM (SELECT 1 FROM library_functions WHERE lower(name) GLOB '*gemm*' OR name GLOB '*LtMatmul*' LIMIT 1)
   CROSS JOIN calls c
-  CROSS JOIN product p ON p.function_id = c.function_id
-  WHERE c.failed IS NOT NULL),
+  WHERE c.failed IS NOT NULL AND c.function_id IN (SELECT function_id FROM product)),
 layout_function AS MATERIALIZED (
   SELECT function_id AS id, name GLOB '*Layout*' AS of_layout, name GLOB '*SetAttribute' AS sets
   FROM library_functions

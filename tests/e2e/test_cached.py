@@ -109,7 +109,7 @@ while time.monotonic() < end:
 
 
 def test_copies_are_put_back_though_a_thread_waits_for_a_processor(build, start, attach):
-    """A program of another scheduling class has the processor of the busy thread for 0.8 s, so it cannot stop before."""
+    """A program of another scheduling class has the processor of the busy thread for 0.8 s. It cannot stop before."""
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("one processor")
     ours, *others = sorted(os.sched_getaffinity(0))
@@ -119,7 +119,8 @@ def test_copies_are_put_back_though_a_thread_waits_for_a_processor(build, start,
     attachment = attach(target, "--set", RULE, "--set", "device.*.name=Dream", "--set-cached").has_come()
     attachment.tells("fade changed 2")
     os.sched_setaffinity(attachment.process.pid, others)
-    hog = subprocess.Popen([sys.executable, "-c", HOG, str(ours)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    words = [sys.executable, "-c", HOG, str(ours)]
+    hog = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     if hog.stdout.readline() != "there\n":
         pytest.skip(f"no scheduling class of its own: {hog.communicate()[1]}")
     attachment.leave()

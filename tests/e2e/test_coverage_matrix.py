@@ -80,8 +80,8 @@ CONCLUSIONS = ("allocators", "devices", "drops", "errors", "fallbacks", "finding
 
 
 def reports_of(build, path, *expected):
-    """All reports as pages, as one text. Unless all tests run, each test has a third of those with conclusions, and a twelfth of
-    the others: another part for each narrowing. `expected`: reports of which a test needs the words."""
+    """All reports as pages, as one text. Unless all tests run, each test has a third of those with conclusions, and a
+    twelfth of the others: another part for each narrowing. `expected`: reports of which a test needs the words."""
     names = re.findall(r"^([a-z][a-z-]*)\t.*\t\d+$", ask(build, path, "reports", "-f", "tsv").stdout, re.M)
     names.remove("schema")  # its sentences are about columns
     assert len(names) > 30 and set(CONCLUSIONS) < set(names)

@@ -314,9 +314,11 @@ def test_filters(ask):
     assert {row["host"] for row in ask("devices", "--host", "node3")} == {"node3"}
     assert {row["name"] for row in ask("top", "--name", "^hipMalloc$")} == {"hipMalloc"}
     by_host = ask("top", "--name", "^hipMalloc$", "--by", "host")
-    assert sorted((row["host"], row["calls"]) for row in by_host) == [(f"node{i}", str(fleets.PER_HOST)) for i in range(8)]
+    of_each = str(fleets.PER_HOST)
+    assert sorted((row["host"], row["calls"]) for row in by_host) == [(f"node{i}", of_each) for i in range(8)]
     by_device = ask("kernels", "--name", "gemm", "--by", "device")
-    assert sorted((row["device"], row["gpu_runs"]) for row in by_device) == [(str(i), "96") for i in range(fleets.PER_HOST)]
+    runs = sorted((row["device"], row["gpu_runs"]) for row in by_device)
+    assert runs == [(str(i), "96") for i in range(fleets.PER_HOST)]
     assert len(ask("steps", "--where", f"duration_ns > 300000000 AND rank = {fleets.STRAGGLER}")) == 9
     assert ask("top", "--name", "o'clock\\\\'") == []  # a text stays a text
 
