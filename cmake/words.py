@@ -1,6 +1,7 @@
 """Counts sentences of user-visible texts that are too long, and words that the project avoids there and in comments.
 
-usage: words.py [SOURCE_FOLDER] [--list]    prints a line for each kind of text; --list: each finding, and the worst files
+usage: words.py [SOURCE_FOLDER] [--list]    prints a line for each kind of text; --list: each finding, and the worst
+files
 """
 import pathlib
 import re
@@ -65,7 +66,8 @@ def kinds(source):
     return {
         "documents": each(documents, prose),
         "manuals": each((source / "cli" / "man").glob("*.scd.in"), prose),
-        "programs": each([*(source / "cli").rglob("*.cpp"), *(source / "daemon" / "supervisor").glob("*.cpp")], strings_of_cpp),
+        "programs": each([*(source / "cli").rglob("*.cpp"), *(source / "daemon" / "supervisor").glob("*.cpp")],
+                         strings_of_cpp),
         "reports": each((source / "schema" / "reports").glob("*.sql"), heads_of_sql),
         "findings": each([*schema.glob("*findings/*.sql"), *(schema / "views").glob("*.sql")], strings_of_sql),
     }
@@ -103,7 +105,8 @@ def count_comments(source):
     """C++ file -> (words of its comments, PERSONS among them, WHAT among them)."""
     folders = ("cli", "daemon", "probes", "schema")
     paths = [path for folder in folders for path in (source / folder).rglob("*.[ch]pp")]
-    return {path: (len(re.findall(r"[A-Za-z][\w'-]*", words)), *(len(re.findall(p, words, re.I)) for p in (PERSONS, WHAT)))
+    return {path: (len(re.findall(r"[A-Za-z][\w'-]*", words)),
+                   *(len(re.findall(p, words, re.I)) for p in (PERSONS, WHAT)))
             for path, text in read(paths) for words in [comments_of_cpp(text)]}
 
 

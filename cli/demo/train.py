@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """A training loop in plain Python that drives HIP through ctypes, to be watched by fade.
 
-It fits y = w x + b. Every step copies a batch to the device, launches three kernels and reads the loss back, as a framework
-does; the numbers themselves are computed on the CPU, because the bundled runtime has no GPU. HIP_LIBRARY names another
-libamdhip64 to use.
+It fits y = w x + b. Every step copies a batch to the device, launches three kernels and reads the loss back, as a
+framework does; the numbers themselves are computed on the CPU, because the bundled runtime has no GPU. HIP_LIBRARY
+names another libamdhip64 to use.
 """
 import ctypes
 import os

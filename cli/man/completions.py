@@ -102,7 +102,8 @@ def bash_value_case(option):
 
 def bash_program(program):
     takers = shlex.quote(" ".join(n for o in value_options(program) for n in spellings(o)))
-    every = shlex.quote(" ".join(n for o in program["options"] for n in spellings(o) if n.startswith("--") or len(o["names"]) == 1))
+    every = shlex.quote(" ".join(n for o in program["options"] for n in spellings(o) if n.startswith("--")
+                                 or len(o["names"]) == 1))
     cases = "\n".join(bash_value_case(o) for o in value_options(program))
     if program["takes_command"]:
         words = 'if ((first < COMP_CWORD)); then _fade_command "$first"; return; fi'
@@ -171,7 +172,8 @@ def zsh_action(option):
         return f":{label}:_values -s , {label} {words}"
     if words:
         return f":{label}:({words})"
-    kinds = {"file": "_files", "directory": "_files -/", "command": "_command_names -e", "process": "_pids", "nothing": " "}
+    kinds = {"file": "_files", "directory": "_files -/", "command": "_command_names -e",
+             "process": "_pids", "nothing": " "}
     return f":{label}:{kinds[option['completes']]}"
 
 
@@ -270,7 +272,8 @@ def fish_option(command, condition, option):
         if option["words"]:
             parts.append("-x -a " + fish_quote(" ".join(option["words"])))
         else:
-            parts.append({"file": "-r -F", "directory": "-x -a '(__fish_complete_directories)'", "process": "-x -a '(__fish_complete_pids)'"}.get(option["completes"], "-x"))
+            parts.append({"file": "-r -F", "directory": "-x -a '(__fish_complete_directories)'",
+                          "process": "-x -a '(__fish_complete_pids)'"}.get(option["completes"], "-x"))
     parts.append("-d " + fish_quote(option["help"]))
     return " ".join(parts)
 
@@ -295,7 +298,9 @@ def fish_words(command, condition, program):
 def fish(programs):
     lines = ["# fish completion for fade. Generated from the options of the programs."]
     for program in programs:
-        lines.append(f"complete -c fade -n __fish_use_subcommand -f -a {short(program)} -d {fish_quote(program['about'].splitlines()[0])}")
+        lines.append(
+            f"complete -c fade -n __fish_use_subcommand -f -a {short(program)} -d "
+            f"{fish_quote(program['about'].splitlines()[0])}")
     lines.append("complete -c fade -n __fish_use_subcommand -f -a help -d 'show a manual'")
     for program in programs:
         for command, condition in ((program["name"], ""), ("fade", f"__fish_seen_subcommand_from {short(program)}")):

@@ -45,7 +45,8 @@ def views(folder):
     database = sqlite3.connect(":memory:")
     subjects = (folder / "subjects.txt").read_text(encoding="utf-8").split()
     parts = [folder / "tables.sql"]
-    parts += [path for kind in ("tables", "views", "docs") for subject in subjects if (path := folder / kind / f"{subject}.sql").exists()]
+    parts += [path for kind in ("tables", "views", "docs") for subject in subjects
+              if (path := folder / kind / f"{subject}.sql").exists()]
     for path in parts:
         of_findings = path.parent.name == "views" and path.stem.endswith("findings")
         selects = sorted((folder / path.stem).glob("*.sql")) if of_findings else []

@@ -7,7 +7,8 @@ usage: generate.py                         download the packages of Debian sid a
        generate.py --zluda DIR             a copy of ZLUDA's sources; without it, git fetches the newest
        generate.py --only rccl,rocblas     these catalogues alone
 
-The machine needs python3-clang with its libclang, and git. Nothing is installed: packages are unpacked into a temporary folder.
+The machine needs python3-clang with its libclang, and git. Nothing is installed: packages are unpacked into a temporary
+folder.
 """
 import argparse
 import pathlib

@@ -3,8 +3,9 @@
 
 usage: requests.py [--kfd FILE] [--drm FOLDER]
 
-FILE is linux/kfd_ioctl.h (package linux-libc-dev), FOLDER has drm.h and amdgpu_drm.h (package libdrm-dev). The number of a request is that of its
-type and function: the size of its structure, which grows from release to release, is left out.
+FILE is linux/kfd_ioctl.h (package linux-libc-dev), FOLDER has drm.h and amdgpu_drm.h (package libdrm-dev). The number
+of a request is that of its type and function: the size of its structure, which grows from release to release, is left
+out.
 """
 import argparse
 import pathlib
@@ -14,7 +15,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 KFD_TYPE, DRM_TYPE, AMDGPU_BASE = 0x4B, 0x64, 0x40
 HEAD = """# Made by requests.py from linux/kfd_ioctl.h, drm.h and amdgpu_drm.h. Do not edit: change requests.py.
 #
-# What a program does with the device nodes of GPUs through the functions of libc. Other files and requests are not recorded.
+# What a program does with the device nodes of GPUs through the functions of libc. Other files and requests are not
+# recorded.
 
 api driver
 group driver

@@ -1,7 +1,8 @@
-"""The CUDA libraries that ZLUDA stands in for, as C headers made from the declarations in ZLUDA's sources (MIT or Apache-2.0).
+"""The CUDA libraries that ZLUDA stands in for, as C headers made from the declarations in ZLUDA's sources (MIT or
+Apache-2.0).
 
-ZLUDA declares a function as `fn cublasCreate_v2(handle: *mut cuda_types::cublas::cublasHandle_t) -> cuda_types::cublas::cublasStatus_t;`
-and an enumeration as a structure with constants."""
+ZLUDA declares a function as `fn cublasCreate_v2(handle: *mut cuda_types::cublas::cublasHandle_t) ->
+cuda_types::cublas::cublasStatus_t;` and an enumeration as a structure with constants."""
 import re
 import subprocess
 

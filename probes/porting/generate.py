@@ -121,7 +121,8 @@ WORDS = [
 
 
 def plain_type(text):
-    """A parameter's type without its name and without the marks of CUDA and HIP: CUstream and hipStream_t are stream."""
+    """A parameter's type without its name and without the marks of CUDA and HIP: CUstream and hipStream_t are
+    stream."""
     words = re.sub(r"\bconst\b", "", text).replace("*", " * ").split()
     name = "".join(words if words[-1] == "*" or len(words) == 1 else words[:-1])
     name = re.sub(r"^(cuda_|hipblas|cublas|hipfft|cufft|miopen|cudnn|hipsparse|cusparse|cuda|cu|hip)", "", name.lower())

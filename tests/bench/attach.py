@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""How long threads stand still for fade-attach: tests/bench/attach.py --build-dir BUILD [--threads 200] [--modules 150] [--rounds 10]
+"""How long threads stand still for fade-attach: tests/bench/attach.py --build-dir BUILD [--threads 200] [--modules 150]
+[--rounds 10]
   [--engine taps]
 
-A program with many threads and libraries calls the stand-in runtime; fade-attach comes and goes ROUNDS times. Prints what fade-attach
-says of each round and the medians; strace -p, in the same rounds, shows what its own coming and going takes in all. Then it stays
-with a program that makes no calls and counts stops. No figure makes it fail."""
+A program with many threads and libraries calls the stand-in runtime; fade-attach comes and goes ROUNDS times. Prints
+what fade-attach says of each round and the medians; strace -p, in the same rounds, shows what its own coming and going
+takes in all. Then it stays with a program that makes no calls and counts stops. No figure makes it fail."""
 import argparse
 import pathlib
 import re
@@ -43,7 +44,8 @@ int main(int argc, char** argv) {
   work(NULL);
 }
 """
-TAPPED = "SELECT min(t.start) - a.start FROM lifecycle t JOIN lifecycle a ON t.kind = 'tapped' AND a.kind = 'attach' HAVING count(*) > 0"
+TAPPED = ("SELECT min(t.start) - a.start FROM lifecycle t JOIN lifecycle a ON t.kind = 'tapped' AND a.kind = 'attach' "
+          "HAVING count(*) > 0")
 UNITS = {"ns": 1, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 HELD = re.compile(r"(attaching|detaching): \d+ of \d+ threads: median ([\d.]+) (\S+), worst ([\d.]+) (\S+)")
 
@@ -61,15 +63,18 @@ def compile_world(build, folder, modules):
 
 
 def start(build, folder, threads, calls, modules):
-    process = subprocess.Popen([folder / "p", str(threads), str(calls), *modules], env=build.environment("v6"), stdout=subprocess.PIPE, cwd=folder)
+    process = subprocess.Popen([folder / "p", str(threads), str(calls), *modules],
+                               env=build.environment("v6"), stdout=subprocess.PIPE, cwd=folder)
     process.stdout.readline()
     return process
 
 
 def attach(build, folder, pid, seconds, engine):
     database = folder / "x.db"
-    ran = subprocess.run([build.folder / "cli" / "attach" / "fade-attach", "--force", "--engine", engine, "-o", database, "-d", f"{seconds}s", str(pid)],
-                         env=build.environment("v6", FADE_CONFIG="/dev/null", LC_ALL="C.UTF-8"), cwd=folder, stdin=subprocess.DEVNULL,
+    ran = subprocess.run([build.folder / "cli" / "attach" / "fade-attach", "--force",
+                          "--engine", engine, "-o", database, "-d", f"{seconds}s", str(pid)],
+                         env=build.environment("v6", FADE_CONFIG="/dev/null", LC_ALL="C.UTF-8"),
+                         cwd=folder, stdin=subprocess.DEVNULL,
                          stderr=subprocess.PIPE, text=True, timeout=120)
     if ran.returncode != 0:
         sys.exit(f"attach.py: {ran.stderr}")
@@ -77,13 +82,15 @@ def attach(build, folder, pid, seconds, engine):
 
 
 def holds(text):
-    return {what: (float(median) * UNITS[u1], float(worst) * UNITS[u2]) for what, median, u1, worst, u2 in HELD.findall(text)}
+    return {what: (float(median) * UNITS[u1], float(worst) * UNITS[u2])
+            for what, median, u1, worst, u2 in HELD.findall(text)}
 
 
 def strace(pid):
     """Seconds from its start to its end; it is told to go as soon as it says that it has come."""
     began = time.monotonic()
-    process = subprocess.Popen(["strace", "-f", "-e", "trace=none", "-o", "/dev/null", "-p", str(pid)], stderr=subprocess.PIPE)
+    process = subprocess.Popen(["strace", "-f", "-e", "trace=none", "-o", "/dev/null", "-p", str(pid)],
+                               stderr=subprocess.PIPE)
     process.stderr.readline()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=120)
@@ -115,7 +122,8 @@ def main():
         process.wait()
         for what in ("attaching", "detaching"):
             medians, worsts = zip(*(r[what] for r in rounds))
-            print(f"{what}: median {statistics.median(medians) / 1e6:.3f} ms, worst {statistics.median(worsts) / 1e6:.3f} ms "
+            print(f"{what}: median {statistics.median(medians) / 1e6:.3f} ms, worst "
+                  f"{statistics.median(worsts) / 1e6:.3f} ms "
                   f"(medians of {len(rounds)} rounds; greatest {max(worsts) / 1e6:.3f} ms)")
         if tapped:
             print(f"from attaching to tapped: median {statistics.median(ns for ns, in tapped) / 1e6:.0f} ms")
@@ -124,7 +132,8 @@ def main():
         print(f"the program {'lives' if alive else 'IS DEAD'}")
         process = start(build, folder, options.threads, 0, modules)
         database = Database(attach(build, folder, process.pid, 3, options.engine)[1])
-        print(f"stops in 3 s of a program that makes no calls: {database.value('SELECT coalesce(sum(stops), 0) FROM overhead')}")
+        print(f"stops in 3 s of a program that makes no calls: "
+              f"{database.value('SELECT coalesce(sum(stops), 0) FROM overhead')}")
         process.kill()
         process.wait()
 

@@ -3,9 +3,11 @@
 
     /usr/bin/python3 tests/bench/budget.py --build-dir BUILD [--rounds 2] [--budget 3%] [--seconds 6]
 
-Each round runs every program alone, under fade-run, and under fade-run with the budget. The lives are the shortest of all rounds.
-fade needs a second for each step, so the programs make as many calls as they can alone in --seconds. Without a budget an eighth of
-the calls shows the slowdown. A run that lasts longer than --patience is ended, and the table says so. "last" is how the function was recorded at the end.
+Each round runs every program alone, under fade-run, and under fade-run with the budget. The lives are the shortest of
+all rounds.
+fade needs a second for each step, so the programs make as many calls as they can alone in --seconds. Without a budget
+an eighth of the calls shows the slowdown. A run that lasts longer than --patience is ended, and the table says so.
+"last" is how the function was recorded at the end.
 Nothing here is a test. Needs a build with -DFADE_BENCHMARKS=ON."""
 import argparse
 import os
@@ -55,7 +57,8 @@ def last_step(database):
 class Measurement:
     def __init__(self, options, folder):
         self.build = options.build_dir.resolve()
-        self.rounds, self.budget, self.patience, self.seconds = options.rounds, options.budget, options.patience, options.seconds
+        self.rounds, self.seconds = options.rounds, options.seconds
+        self.budget, self.patience = options.budget, options.patience
         self.database = f"{folder}/run.db"
         self.environment = {"LD_LIBRARY_PATH": str(self.build / "tests" / "runtime" / "v6"), "LC_ALL": "C.UTF-8"}
 
@@ -87,7 +90,8 @@ def main():
     parser.add_argument("--build-dir", type=pathlib.Path, required=True)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--budget", default="3%", help="(default: %(default)s)")
-    parser.add_argument("--seconds", type=float, default=6, help="about how long a program runs alone (default: %(default)s)")
+    parser.add_argument("--seconds", type=float, default=6,
+                        help="about how long a program runs alone (default: %(default)s)")
     parser.add_argument("--patience", type=float, default=60, help="seconds of one run (default: %(default)s)")
     options = parser.parse_args()
     print(f"| program | alone | fade-run | with --budget {options.budget} | last |")

@@ -41,7 +41,8 @@ class Row:
 
 
 def native_rows(world):
-    shapes = [("hipMemcpy, v5", "v5", "hipMemcpy", 1), ("hipMemcpy, v5, 4 threads", "v5", "hipMemcpy", 4), ("hipMemcpy, v6", "v6", "hipMemcpy", 1),
+    shapes = [("hipMemcpy, v5", "v5", "hipMemcpy", 1), ("hipMemcpy, v5, 4 threads", "v5", "hipMemcpy", 4),
+              ("hipMemcpy, v6", "v6", "hipMemcpy", 1),
               ("hipMemcpy, v6, 4 threads", "v6", "hipMemcpy", 4), ("hipLaunchKernel, v6", "v6", "hipLaunchKernel", 1),
               ("hipGetDeviceCount, v6", "v6", "hipGetDeviceCount", 1)]
     for shape, library, function, threads in shapes:
@@ -62,17 +63,20 @@ def fade_rows(world, calls):
     def apart(*program):
         return world.pinned(*supervised(*world.pinned(*program, cpu=world.other)))
 
-    placements = [("same core", same, 1), ("different cores", apart, 1), ("unpinned", supervised, 1), ("4 threads", supervised, 4)]
+    placements = [("same core", same, 1), ("different cores", apart, 1), ("unpinned", supervised, 1),
+                  ("4 threads", supervised, 4)]
     for library in ("v5", "v6"):
         for placement, place, threads in placements:
             native = f"native: hipMemcpy, {library}" + (", 4 threads" if threads > 1 else "")
-            yield fade_row(world, f"hipMemcpy, {library}, {placement}", "hipMemcpy", library, place, threads, calls, native)
+            yield fade_row(world, f"hipMemcpy, {library}, {placement}", "hipMemcpy",
+                           library, place, threads, calls, native)
     for function in ("hipLaunchKernel", "hipGetDeviceCount"):
         yield fade_row(world, f"{function}, v6, same core", function, "v6", same, 1, calls, f"native: {function}, v6")
     for detail in ("stats", "full"):
         def detailed(*program, detail=detail):
             return world.pinned(*supervised(*program, options=("--detail", detail)))
-        row = fade_row(world, f"--detail {detail}, hipMemcpy, v6, same core", "hipMemcpy", "v6", detailed, 1, calls, "native: hipMemcpy, v6")
+        row = fade_row(world, f"--detail {detail}, hipMemcpy, v6, same core", "hipMemcpy",
+                       "v6", detailed, 1, calls, "native: hipMemcpy, v6")
         row.floor_goal = False
         yield row
 
@@ -93,13 +97,15 @@ def peer_row(world, name, command, calls, **environment):
         seen = sum(1 for line in output.open(errors="replace") if not line.startswith("+++"))
         if seen != made:
             raise measure.Failed(f"{name}: {seen} of {made} calls were recorded")
-    return Row(name, lambda made: world.pinned(*command, *world.program("hipMemcpy", made)), calls, "native: hipMemcpy, v6",
+    return Row(name, lambda made: world.pinned(*command, *world.program("hipMemcpy", made)),
+               calls, "native: hipMemcpy, v6",
                world.environment("v6", BENCH_OUTPUT=str(output), DEBUGINFOD_URLS="", **environment), check, peer=True)
 
 
 def peer_rows(world, notes):
     if world.has("ltrace"):
-        yield peer_row(world, "ltrace -e hipMemcpy -o FILE", ["ltrace", "-e", "hipMemcpy", "-o", world.folder / "peer.txt"], 5000)
+        yield peer_row(world, "ltrace -e hipMemcpy -o FILE",
+                       ["ltrace", "-e", "hipMemcpy", "-o", world.folder / "peer.txt"], 5000)
     else:
         notes.append("ltrace: not installed, no row")
     if world.has("gdb"):
@@ -148,7 +154,8 @@ def line(row, rows, floor):
     native = next((other for other in rows if other.name == row.native), None)
     middle = measure.median(to_floor)
     cells = [row.name, report.nanoseconds(measure.median([cost.wall for cost in row.costs])), report.ratio(middle),
-             f"{report.ratio(min(to_floor))} to {report.ratio(max(to_floor))}", report.ratio(measure.median(ratios(row, floor, "cpu"))),
+             f"{report.ratio(min(to_floor))} to {report.ratio(max(to_floor))}",
+             report.ratio(measure.median(ratios(row, floor, "cpu"))),
              report.ratio(measure.median(ratios(row, native))) if native else "", ""]
     if row.floor_goal:
         cells[-1] = report.goal("<=", FLOOR_GOAL, middle, "x floor")
@@ -167,7 +174,8 @@ def peer_goals(rows):
 
 def section(world, rounds, calls):
     notes = []
-    floor = Row("floor: two stops, nothing read", lambda made: world.pinned(world.bench / "bench_floor", made), calls, environment=world.environment())
+    floor = Row("floor: two stops, nothing read", lambda made: world.pinned(world.bench / "bench_floor", made),
+                calls, environment=world.environment())
     rows = [*native_rows(world), *fade_rows(world, calls), *peer_rows(world, notes)]
     measure_rounds(world, rows, floor, rounds, notes)
     columns = ["one call", "ns", "x floor", "of rounds", "CPU x floor", "x native", "goal"]

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
-"""What recording costs, against the least it can cost and against other tools, in one run: tests/bench/capture.py --build-dir BUILD
+"""What recording costs, against the least it can cost and against other tools, in one run: tests/bench/capture.py
+--build-dir BUILD
 
-Rounds are interleaved and shuffled, so that whatever else the machine does hits every row alike; a ratio is the median of the
-ratios within each round. Nothing here is a test: the goals are printed beside the figures, met or not. Needs a build with
--DFADE_BENCHMARKS=ON; ltrace and gdb are measured where they are installed.
+Rounds are interleaved and shuffled, so that whatever else the machine does hits every row alike; a ratio is the median
+of the ratios within each round. Nothing here is a test: the goals are printed beside the figures, met or not. Needs a
+build with -DFADE_BENCHMARKS=ON; ltrace and gdb are measured where they are installed.
 """
 import argparse
 import pathlib
@@ -25,10 +26,13 @@ def parse():
     parser.add_argument("--build-dir", type=pathlib.Path, required=True, help="folder that CMake built into")
     parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds [7]")
     parser.add_argument("--calls", type=int, default=60_000, help="calls of one supervised run [60000]")
-    parser.add_argument("--only", choices=("calls", "taps", "whole"), help="calls: cost of one call; taps: of one without a stop; whole: start-up, threads, memory, store, query")
+    parser.add_argument("--only", choices=("calls", "taps", "whole"),
+                        help="calls: cost of one call; taps: of one without a stop; whole: start-up, threads, memory, "
+                             "store, query")
     parser.add_argument("--quick", action="store_true", help="3 rounds and small files: a first look")
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables")
-    parser.add_argument("--folder", type=pathlib.Path, help="where recordings are written and removed [the system's temporary folder]")
+    parser.add_argument("--folder", type=pathlib.Path,
+                        help="where recordings are written and removed [the system's temporary folder]")
     return parser.parse_args()
 
 

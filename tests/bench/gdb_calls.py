@@ -1,8 +1,8 @@
 """Runs inside gdb: records the arguments and the result of every call of one function, as one would by hand.
 
-BENCH_FUNCTION, BENCH_OUTPUT and BENCH_TIDY come through the environment. gdb keeps a finish breakpoint whose stop() lets the
-program run on, and each one more makes every stop slower. With BENCH_TIDY=1 it is deleted at the next call, which is the best
-that gdb can do; without, the script is what gdb's manual shows.
+BENCH_FUNCTION, BENCH_OUTPUT and BENCH_TIDY come through the environment. gdb keeps a finish breakpoint whose stop()
+lets the program run on, and each one more makes every stop slower. With BENCH_TIDY=1 it is deleted at the next call,
+which is the best that gdb can do; without, the script is what gdb's manual shows.
 """
 import os
 

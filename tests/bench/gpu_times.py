@@ -3,10 +3,11 @@
 
     /usr/bin/python3 tests/bench/gpu_times.py --build-dir BUILD [--rounds 5] [--launches 20000]
 
-bench_calls launches a kernel again and again on the stand-in runtime. The runtime profiles its queues in all runs, and asks for each
-time on a thread of its own, as AMD's does. So the difference between fade-run with and without --gpu-times is fade's alone. Each round
-runs both once. The columns have medians and least of the rounds' differences, for one launch: on the clock, CPU time of program and
-fade-run, CPU time of the program alone. "one core": program and fade-run share it.
+bench_calls launches a kernel again and again on the stand-in runtime. The runtime profiles its queues in all runs, and
+asks for each time on a thread of its own, as AMD's does. So the difference between fade-run with and without
+--gpu-times is fade's alone. Each round runs both once. The columns have medians and least of the rounds' differences,
+for one launch: on the clock, CPU time of program and fade-run, CPU time of the program alone. "one core": program and
+fade-run share it.
 Nothing here is a test. Needs a build with -DFADE_BENCHMARKS=ON."""
 import argparse
 import os

@@ -3,8 +3,8 @@
 
     /usr/bin/python3 tests/bench/idle.py --build-dir BUILD [--seconds 10]
 
-The program makes 20,000 calls, rests, and makes as many again. fade-run's processor time is read two seconds after it began, and
-again --seconds later. Nothing here is a test."""
+The program makes 20,000 calls, rests, and makes as many again. fade-run's processor time is read two seconds after it
+began, and again --seconds later. Nothing here is a test."""
 import argparse
 import os
 import pathlib
@@ -13,7 +13,8 @@ import tempfile
 import time
 
 REST_BEFORE = 2  # seconds; the rings are read less often after 20 empty reads
-FORMS = {"breakpoints": ("--engine", "breakpoints"), "taps": ("--engine", "taps"), "taps and a budget": ("--engine", "taps", "--budget", "3%")}
+FORMS = {"breakpoints": ("--engine", "breakpoints"), "taps": ("--engine", "taps"),
+         "taps and a budget": ("--engine", "taps", "--budget", "3%")}
 
 
 def cpu_seconds(pid):

@@ -30,7 +30,8 @@ def run(command, environment, folder):
     """The cost of one run; Failed if it ends with an error or hangs."""
     with open(folder / "output.txt", "wb") as output:
         began = time.monotonic()
-        process = subprocess.Popen([str(word) for word in command], env=environment, cwd=folder, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([str(word) for word in command], env=environment,
+                                   cwd=folder, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT)
         try:
             _, status, usage = wait(process)
@@ -61,7 +62,8 @@ def peak_memory_mb(command, environment, folder):
     """Highest resident set of the command itself (not of its children), looked at every 20 ms; and its output."""
     peak = 0
     with open(folder / "output.txt", "wb") as output:
-        process = subprocess.Popen([str(word) for word in command], env=environment, cwd=folder, stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([str(word) for word in command], env=environment,
+                                   cwd=folder, stdin=subprocess.DEVNULL,
                                    stdout=output, stderr=subprocess.STDOUT)
         while process.poll() is None:
             peak = max(peak, high_water_kb(process.pid))

@@ -1,6 +1,7 @@
 """What recording costs an operator of PyTorch: the time of one that does little, alone or under fade-run -e ops.
 
-usage: operators.py    prints the least, the 10th percentile and the median of 400 batches, in microseconds for one operator
+usage: operators.py    prints the least, the 10th percentile and the median of 400 batches, in microseconds for one
+operator
 """
 import time
 

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """What fade-query page takes for many calls: tests/bench/page.py --build-dir BUILD --calls 10000000
 
-store_bench records a synthetic training loop. Prints processor time and size of the page, three times, and when a browser paints
-it first, if chromium is installed. Nothing here is a test.
+store_bench records a synthetic training loop. Prints processor time and size of the page, three times, and when a
+browser paints it first, if chromium is installed. Nothing here is a test.
 """
 import argparse
 import os

@@ -75,7 +75,8 @@ def main():
                 for program, (rows, client, far, wire) in best.items():
                     print(
                         f"{kind:20} {str(program)[-30:]:30} {rows:,} rows, {wire}:"
-                        f" client {client:.2f} s ({rows / client:,.0f} rows/s), server {far:.2f} s ({rows / far:,.0f} rows/s)"
+                        f" client {client:.2f} s ({rows / client:,.0f} rows/s), server {far:.2f} s ({rows / far:,.0f} "
+                        f"rows/s)"
                     )
         finally:
             server.stop()

@@ -1,4 +1,5 @@
-"""What --sample costs: a Python program that computes in threads and calls now and then, alone, recorded, and recorded with samples.
+"""What --sample costs: a Python program that computes in threads and calls now and then, alone, recorded, and recorded
+with samples.
 
 usage: sampling.py --build-dir BUILD [--rounds N] [--threads N]
 """
@@ -42,7 +43,8 @@ def run(arguments, folder, rate):
     database.unlink(missing_ok=True)
     sample = ["--sample", str(rate)] if rate else []
     fade = [] if rate is None else [str(build / "cli/run/fade-run"), "-q", *sample, "-o", str(database), "--"]
-    seconds = float(subprocess.run([*fade, *program], env=environment, stdout=subprocess.PIPE, text=True, check=True, cwd=folder).stdout)
+    seconds = float(subprocess.run([*fade, *program], env=environment, stdout=subprocess.PIPE,
+                                   text=True, check=True, cwd=folder).stdout)
     told = ""
     if rate:
         db = sqlite3.connect(database)

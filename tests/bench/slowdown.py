@@ -3,10 +3,13 @@
 
     /usr/bin/python3 tests/bench/slowdown.py --build-dir BUILD [--rounds 7] [--engine breakpoints]
 
-Each round runs every program alone and under fade-run. "told" and "true" are what fade added to the program's life: told by the view
-slowdowns, and the difference of both lives. Of several threads, "told" is a range: from the cost of the busiest thread to that of all. Both lives are the shortest of all rounds, since other work on the machine only adds to them.
+Each round runs every program alone and under fade-run. "told" and "true" are what fade added to the program's life:
+told by the view slowdowns, and the difference of both lives. Of several threads, "told" is a range: from the cost of
+the busiest thread to that of all. Both lives are the shortest of all rounds, since other work on the machine only adds
+to them.
 The goal is a ratio of 0.75 to 1.25. "times" is how many times as long the program took.
-Where most of the life is fade's cost, a small error of that is a large one of the factor, and the reports say "more than 3x" instead.
+Where most of the life is fade's cost, a small error of that is a large one of the factor, and the reports say "more
+than 3x" instead.
 Nothing here is a test. Needs a build with -DFADE_BENCHMARKS=ON."""
 import argparse
 import os
@@ -38,8 +41,10 @@ def alone(command, environment):
 def supervised(command, environment, fade_run, engine, folder):
     """How long it ran, what fade says that it added, the least and the most factor; in ns."""
     database = f"{folder}/run.db"
-    subprocess.run([fade_run, "-q", "--force", "--engine", engine, "-o", database, "--", *command], env=environment, check=True)
-    query = "SELECT p.duration, s.calls_ns + s.taps_ns + s.other_ns, s.busiest_ns FROM slowdowns s JOIN processes p ON p.session = s.session"
+    subprocess.run([fade_run, "-q", "--force", "--engine", engine, "-o", database, "--", *command],
+                   env=environment, check=True)
+    query = ("SELECT p.duration, s.calls_ns + s.taps_ns + s.other_ns, s.busiest_ns FROM slowdowns s JOIN processes p "
+             "ON p.session = s.session")
     with sqlite3.connect(database) as recording:
         return recording.execute(query).fetchone()
 
@@ -84,8 +89,10 @@ def main():
             native = min(sample[0] for sample in samples)
             _, life, told, busiest = min(samples, key=lambda sample: sample[1])
             added, least = life - native, busiest if arguments[2] > 1 else told
-            print(f"| {name} | {native / 1e6:.1f} ms | {life / 1e6:.1f} ms | {added / 1e6:.1f} ms | {span(least / 1e6, told / 1e6, 1)} ms | "
-                  f"{span(least / added, told / added, 2)} | {life / native:.2f} | {told_factor(life, told, least)} |", flush=True)
+            print(f"| {name} | {native / 1e6:.1f} ms | {life / 1e6:.1f} ms | {added / 1e6:.1f} ms | "
+                  f"{span(least / 1e6, told / 1e6, 1)} ms | "
+                  f"{span(least / added, told / added, 2)} | {life / native:.2f} | {told_factor(life, told, least)} |",
+                  flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 """What stacks cost, and whether they are right: tests/bench/stacks.py --build-dir BUILD
 
-stops        A real Python program is stopped at random moments; each stack is taken as a session does it (native and Python frames, merged
-             and interned) and by libunwind-ptrace with its global cache, at the same stop.
+stops        A real Python program is stopped at random moments; each stack is taken as a session does it (native and
+             Python frames, merged and interned) and by libunwind-ptrace with its global cache, at the same stop.
 deep         The same at one place in stacks of known depth, through Python, ctypes callbacks and Python again.
-allocations  A Python program that does nothing but hipMalloc and hipFree, under fade-run with the usual stacks and with none, on one core, in
+allocations  A Python program that does nothing but hipMalloc and hipFree, under fade-run with the usual stacks and with
+none, on one core, in
              turns; a ratio is the median of the ratios within each turn.
 
 Nothing here is a test: the goals stand beside the figures. allocations needs the programs of -DFADE_BENCHMARKS=ON.
@@ -82,7 +83,8 @@ down(int(sys.argv[1]), int(sys.argv[2]))
 def compare(build, folder, stops, python, program, *words):
     script = folder / "program.py"
     script.write_text(program)
-    ran = subprocess.run([build / "tests" / "stacks" / "compare_stacks", str(stops), *words, python, script], capture_output=True, text=True, check=False)
+    ran = subprocess.run([build / "tests" / "stacks" / "compare_stacks", str(stops), *words, python, script],
+                         capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         sys.exit(f"stacks.py: compare_stacks failed: {ran.stderr}")
     return json.loads(ran.stdout)
@@ -94,12 +96,16 @@ def verdict(met):
 
 def show(what, found, odd):
     ratio, share = found["again_us"] / found["libunwind_us"], found["equal"] / found["stops"]
-    print(f"{what}: {found['stops']:,} stops, {found['merged_frames']} frames with Python's, {found['native_frames']} native ones (medians)")
-    print(f"  a stack that was there at an earlier stop  {found['known_us']:8.1f} us   goal {GOAL_US} us: {verdict(found['known_us'] <= GOAL_US)}")
+    print(f"{what}: {found['stops']:,} stops, {found['merged_frames']} frames with Python's, {found['native_frames']} "
+          f"native ones (medians)")
+    print(f"  a stack that was there at an earlier stop  {found['known_us']:8.1f} us   goal {GOAL_US} us: "
+          f"{verdict(found['known_us'] <= GOAL_US)}")
     print(f"  taken again at once                        {found['again_us']:8.1f} us")
     print(f"  a new one                                  {found['new_us']:8.1f} us   {found['new']:,} of them")
-    print(f"  libunwind with its global cache, at once   {found['libunwind_us']:8.1f} us   ratio {ratio:.3f}, goal {GOAL_RATIO}: {verdict(ratio <= GOAL_RATIO)}")
-    print(f"  the native frames that libunwind sees      {100 * share:8.3f} %    goal {100 * GOAL_EQUAL} %: {verdict(share >= GOAL_EQUAL)}")
+    print(f"  libunwind with its global cache, at once   {found['libunwind_us']:8.1f} us   ratio {ratio:.3f}, goal "
+          f"{GOAL_RATIO}: {verdict(ratio <= GOAL_RATIO)}")
+    print(f"  the native frames that libunwind sees      {100 * share:8.3f} %    goal {100 * GOAL_EQUAL} %: "
+          f"{verdict(share >= GOAL_EQUAL)}")
     print(f"  the same with nothing remembered           {100 * found['same'] / found['stops']:8.3f} %")
     sys.stdout.flush()
     if odd:
@@ -123,7 +129,8 @@ def allocations(build, folder, rounds, calls, python):
             of_cpu.append(took["usual"].cpu / took["off"].cpu)
         ratio = measure.median(ratios)
         print(f"allocations, {calls:,} calls {depth} functions deep, {rounds} pairs: usual stacks / none {ratio:.3f} "
-              f"({min(ratios):.3f} to {max(ratios):.3f}), of CPU time {measure.median(of_cpu):.3f}   goal {GOAL_RUN:.2f}: {verdict(ratio <= GOAL_RUN)}", flush=True)
+              f"({min(ratios):.3f} to {max(ratios):.3f}), of CPU time {measure.median(of_cpu):.3f}   goal "
+              f"{GOAL_RUN:.2f}: {verdict(ratio <= GOAL_RUN)}", flush=True)
 
 
 def main():
@@ -145,7 +152,8 @@ def main():
             show("anywhere", compare(build, folder, options.stops, options.python, program), options.odd)
         for what, (levels, each) in SHAPES.items() if options.only in (None, "deep") else ():
             program = THROUGH_C.replace("LEVELS", str(levels)).replace("EACH", str(each))
-            show(what, compare(build, folder, min(options.stops, 10_000), options.python, program, "--at-signal"), options.odd)
+            show(what, compare(build, folder, min(options.stops, 10_000), options.python, program, "--at-signal"),
+                 options.odd)
         if options.only in (None, "allocations"):
             allocations(build, folder, options.rounds, options.calls, options.python)
 

@@ -3,9 +3,9 @@
 
     /usr/bin/python3 tests/bench/tapped.py --build-dir BUILD [--against OTHER_FADE_RUN] [--rounds 5] [--calls 1000000]
 
-User and system time of a run, less that of a run of 1,000 calls, through the number of calls; the least of all rounds. With --against
-both fade-runs run in turns. Wall time is left out, because it shows how busy the machine is. Nothing here is a test. Needs a build with
--DFADE_BENCHMARKS=ON."""
+User and system time of a run, less that of a run of 1,000 calls, through the number of calls; the least of all rounds.
+With --against both fade-runs run in turns. Wall time is left out, because it shows how busy the machine is. Nothing
+here is a test. Needs a build with -DFADE_BENCHMARKS=ON."""
 import argparse
 import os
 import pathlib
@@ -61,7 +61,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(build, options.calls, folder)
         for name, row in ROWS.items():
-            rounds = [(bench.per_call(*row[:2]), *(bench.supervised(fade, row) for fade in fades)) for _ in range(options.rounds)]
+            rounds = [(bench.per_call(*row[:2]), *(bench.supervised(fade, row) for fade in fades))
+                      for _ in range(options.rounds)]
             native, *costs = (min(column) for column in zip(*rounds))
             ratio = [f"{costs[1] / costs[0]:.2f}"] if len(costs) > 1 else []
             print(f"| {' | '.join([name, f'{native:.0f}', *(f'{cost:.0f}' for cost in costs), *ratio])} |", flush=True)

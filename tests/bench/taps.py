@@ -1,4 +1,5 @@
-"""What a call without a stop costs: beside a recorder that is preloaded into the program, and in a program that works between calls."""
+"""What a call without a stop costs: beside a recorder that is preloaded into the program, and in a program that works
+between calls."""
 import contextlib
 
 import measure
@@ -33,30 +34,36 @@ def interposer_row(world, threads):
     def command(calls):
         program = world.program("hipMemcpy", calls, threads)
         return program if threads > 1 else world.pinned(*program)
-    return Row(name, command, CALLS, environment=world.environment("v6", LD_PRELOAD=str(world.bench / "libbench_interposer.so")))
+    return Row(name, command, CALLS,
+               environment=world.environment("v6", LD_PRELOAD=str(world.bench / "libbench_interposer.so")))
 
 
 def tap_rows(world):
     options = (*ENGINE, "--detail", "stats")
-    for placement, place, threads in (("same core", same, 1), ("different cores", apart, 1), ("unpinned", free, 1), ("4 threads", free, 4)):
+    for placement, place, threads in (("same core", same, 1), ("different cores", apart, 1),
+                                      ("unpinned", free, 1), ("4 threads", free, 4)):
         native = "interposer" + (", 4 threads" if threads > 1 else "")
-        yield placement, fade_row(world, f"taps, --detail stats, {placement}", "hipMemcpy", "v6", place(world, options), threads, CALLS, native)
+        yield placement, fade_row(world, f"taps, --detail stats, {placement}", "hipMemcpy",
+                                  "v6", place(world, options), threads, CALLS, native)
 
 
 def working_rows(world):
     """A call each 5 us, every call with a row."""
     def program(calls):
         return [*world.program("hipMemcpy", calls), WORK_NS]
-    yield "", Row("native: a call each 5 us", lambda calls: world.pinned(*program(calls), cpu=world.other), WORK_CALLS, environment=world.environment("v6"))
+    yield "", Row("native: a call each 5 us", lambda calls: world.pinned(*program(calls), cpu=world.other),
+                  WORK_CALLS, environment=world.environment("v6"))
     for placement, place in (("different cores", apart), ("same core", same)):
-        row = fade_row(world, f"a call each 5 us, taps, {placement}", "hipMemcpy", "v6", place(world, ENGINE), 1, WORK_CALLS, "native: a call each 5 us")
+        row = fade_row(world, f"a call each 5 us, taps, {placement}", "hipMemcpy",
+                       "v6", place(world, ENGINE), 1, WORK_CALLS, "native: a call each 5 us")
         row.command = lambda calls, place=place: place(world, ENGINE)(*program(calls))
         yield placement, row
 
 
 def line(row, base, goal):
     middle = measure.median(ratios(row, base)) if base else 1
-    return [row.name, report.nanoseconds(measure.median([cost.wall for cost in row.costs])), report.ratio(middle) if base else "",
+    return [row.name, report.nanoseconds(measure.median([cost.wall for cost in row.costs])),
+            report.ratio(middle) if base else "",
             report.goal("<=", goal, middle, "x") if goal else ""]
 
 

@@ -18,15 +18,18 @@ class World:
         self.first, self.other = cpus[0], cpus[-1]
 
     def missing(self):
-        programs = [self.fade_run, self.fade_query, self.library("v5") / "libamdhip64.so", self.library("v6") / "libamdhip64.so"]
-        programs += [self.bench / name for name in ("bench_calls", "bench_floor", "store_bench", "plain_inserts", "libbench_interposer.so")]
+        programs = [self.fade_run, self.fade_query, self.library("v5") / "libamdhip64.so",
+                    self.library("v6") / "libamdhip64.so"]
+        programs += [self.bench / name for name in ("bench_calls", "bench_floor",
+                                                    "store_bench", "plain_inserts", "libbench_interposer.so")]
         return [str(path) for path in programs if not path.exists()]
 
     def library(self, name):
         return self.build / "tests" / "runtime" / name
 
     def environment(self, library="v6", **more):
-        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LD_LIBRARY_PATH": str(self.library(library)), **more}
+        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), "LD_LIBRARY_PATH": str(self.library(library)),
+                **more}
 
     def program(self, function, calls, threads=1):
         return [self.bench / "bench_calls", function, calls, threads]

@@ -31,14 +31,17 @@ class Plan:
 
     def __str__(self):
         lack = f" with {self.lack[1]} of {self.lack[0]}" if self.lack else ""
-        stop = f", stopped {self.stopped * 1000:.1f} ms{' and not continued' if self.killed_stopped else ''}" if self.stopped else ""
+        killed = " and not continued" if self.killed_stopped else ""
+        stop = f", stopped {self.stopped * 1000:.1f} ms{killed}" if self.stopped else ""
         measure = f"{'after' if self.after else 'before'} a call " if self.by_call else ""
         return f"{signal.Signals(self.signal).name} {measure}at {self.moment:.3f} of {self.phase}{stop}{lack}"
 
 
 def make_plan(random, row):
-    plan = Plan(random.choices(["start", "attach", "trace", "detach"], [1, 9, 5, 5])[0], random.random(), random.random() < 0.6,
-                random.random() < 0.5, random.choices([signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS], [12, 1, 1, 1])[0])
+    plan = Plan(random.choices(["start", "attach", "trace", "detach"], [1, 9, 5, 5])[0],
+                random.random(), random.random() < 0.6,
+                random.random() < 0.5, random.choices([signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS],
+                                                      [12, 1, 1, 1])[0])
     if random.random() < 0.1:
         plan.stopped, plan.killed_stopped = random.uniform(0.0005, 0.03), random.random() < 0.5
     if plan.by_call:
@@ -54,7 +57,8 @@ def make_plan(random, row):
 
 
 class Timing:
-    """How long attaching and detaching take here, in seconds and in calls: what the moments of plans are fractions of."""
+    """How long attaching and detaching take here, in seconds and in calls: what the moments of plans are fractions
+    of."""
 
     def __init__(self):
         self.seconds = {"start": 0.1, "attach": 0.1, "detach": 0.1, "launch": 0.3}
@@ -80,7 +84,8 @@ class Killer:
     def __init__(self, build, folder):
         self.file = open(folder / "killer", "w+b", buffering=0)
         self.file.write(self.WORDS.pack(0, 0).ljust(4096, b"\0"))
-        self.environment = {"LD_PRELOAD": str(build.tracees / "libchaos_killer.so"), "FADE_CHAOS_KILLER": str(folder / "killer")}
+        self.environment = {"LD_PRELOAD": str(build.tracees / "libchaos_killer.so"),
+                            "FADE_CHAOS_KILLER": str(folder / "killer")}
 
     def calls(self):
         return self.WORDS.unpack(os.pread(self.file.fileno(), self.WORDS.size, 0))[0]
@@ -109,9 +114,12 @@ class Fade:
             self.killer.set(timing.call(plan), plan.after)
         with open(self.errors, "wb") as errors, worker:
             self.process = subprocess.Popen(
-                [str(build.folder / "cli" / "attach" / "fade-attach"), "--control", str(worker.fileno()), "-vv", *engine, "-o", str(self.database),
-                 str(target.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, pass_fds=[worker.fileno()],
-                preexec_fn=self.limit, env={"PATH": os.environ["PATH"], "FADE_CONFIG": "/dev/null", **self.killer.environment})
+                [str(build.folder / "cli" / "attach" / "fade-attach"), "--control",
+                 str(worker.fileno()), "-vv", *engine, "-o", str(self.database),
+                 str(target.pid)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                stderr=errors, pass_fds=[worker.fileno()],
+                preexec_fn=self.limit, env={"PATH": os.environ["PATH"], "FADE_CONFIG": "/dev/null",
+                                            **self.killer.environment})
 
     def limit(self):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -201,7 +209,8 @@ class Fade:
         if self.plan.by_call and self.plan.phase != "start":
             return self.wait_call()
         if self.plan.phase != "none":
-            time.sleep(self.plan.moment * self.target.row.tracing if self.plan.phase == "trace" else self.timing.moment(self.plan))
+            time.sleep(self.plan.moment * self.target.row.tracing if self.plan.phase == "trace"
+                       else self.timing.moment(self.plan))
         return not self.has_ended()
 
     def wait_call(self):

@@ -3,8 +3,8 @@
 
     python3 tests/chaos/chaos.py --build-dir build/release --kills 300 --jobs 2 [--row v6/sfx/4] [--seed 7] [--target 3]
 
-Prints a row for each kind of target, and of each target that was lost how it happened and what state it is in. Ends with 1 if there was
-one. The same seed gives the same plans, though not the same microseconds."""
+Prints a row for each kind of target, and of each target that was lost how it happened and what state it is in. Ends
+with 1 if there was one. The same seed gives the same plans, though not the same microseconds."""
 import argparse
 import concurrent.futures
 import ctypes
@@ -74,7 +74,8 @@ def table(outcomes, rows):
     lines = [summed([o for o in outcomes if o.row == name], name) for name in names] + [summed(outcomes, "all")]
     width = max(map(len, names)) + 2
     text = ["".join([f"{'target':<{width}}", *[f"{column:>10}" for column in COLUMNS]])]
-    return "\n".join(text + ["".join([f"{line.row:<{width}}", *[f"{getattr(line, column):>10}" for column in COLUMNS]]) for line in lines])
+    return "\n".join(text + ["".join([f"{line.row:<{width}}", *[f"{getattr(line, column):>10}" for column in COLUMNS]])
+                             for line in lines])
 
 
 def must_be_built(build, rows):
@@ -97,7 +98,8 @@ def run(build_dir, kills, seed, jobs, rows, only=None, say=print):
             for done in concurrent.futures.as_completed(lives):
                 outcomes.append(done.result())
                 if outcomes[-1].text:
-                    say(f"{outcomes[-1].text}\nagain: --seed {seed} --row {outcomes[-1].row} --target {outcomes[-1].index}\n")
+                    say(f"{outcomes[-1].text}\nagain: --seed {seed} --row {outcomes[-1].row} --target "
+                        f"{outcomes[-1].index}\n")
             return summed(outcomes[before:], "").kills
 
         made = brought = live_all(indexes := rounds(kills, rows, only))

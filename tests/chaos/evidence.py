@@ -1,4 +1,5 @@
-"""What a program leaves that has ended: the last state in /proc, its own tally, and what the kernel says about its end."""
+"""What a program leaves that has ended: the last state in /proc, its own tally, and what the kernel says about its
+end."""
 import contextlib
 import os
 import pathlib
@@ -6,7 +7,8 @@ import struct
 import time
 
 # struct Tally of target.cpp behind the calls of six functions, made and begun
-TALLY = ("execs", "children", "thrown", "caught", "raised", "trapped", "waits", "interrupted", "signals", "opened", "threads")
+TALLY = ("execs", "children", "thrown", "caught", "raised", "trapped", "waits", "interrupted",
+         "signals", "opened", "threads")
 WORDS = struct.Struct(f"<12Q{len(TALLY)}Q2?")
 SHOWN = ("Name", "State", "Tgid", "TracerPid", "Threads", "Sig", "Shd")
 
@@ -44,7 +46,8 @@ class Evidence:
         for name in ("status", "stat"):
             with contextlib.suppress(OSError):
                 text = pathlib.Path(f"/proc/{pid}/{name}").read_text()
-                lines = text.splitlines() if name == "stat" else [line for line in text.splitlines() if line.startswith(SHOWN)]
+                lines = text.splitlines() if name == "stat" else [line for line in text.splitlines()
+                                                                  if line.startswith(SHOWN)]
                 self.story.append(f"its last {name}: {'  '.join(lines)}")
 
     def tallied(self):

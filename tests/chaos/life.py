@@ -57,7 +57,8 @@ class Life:
 
     def report(self, how, what):
         setattr(self.outcome, how, 1)
-        self.outcome.text = "\n".join([f"{self.row.name} target {self.outcome.index} {how}: {what}", *[f"  {line}" for line in self.story],
+        self.outcome.text = "\n".join([f"{self.row.name} target {self.outcome.index} {how}: {what}",
+                                       *[f"  {line}" for line in self.story],
                                        describe(self.target, self.fade)])
 
     def clean_up(self):
@@ -101,7 +102,8 @@ class Life:
             self.timing.learn("launch", time.monotonic() - began)
             if plan.phase == "detach":
                 self.ask_to_let_go()
-        time.sleep(self.timing.moment(plan, {"detach": "detach"}.get(plan.phase, "launch")) if plan.phase != "trace" else plan.moment * self.row.tracing)
+        time.sleep(self.timing.moment(plan, {"detach": "detach"}.get(plan.phase, "launch"))
+                   if plan.phase != "trace" else plan.moment * self.row.tracing)
         self.target.process.send_signal(plan.signal)
         self.outcome.kills += self.target.process.wait() == -plan.signal
         self.target.is_launched, self.was_attacked = False, True
@@ -196,8 +198,8 @@ class Life:
         self.gone()
 
     def compare(self, before):
-        """Where nobody was killed there is no trace. Threads and libraries may have come and gone; our pages stay where a
-        child shares them, a signal handler will return into them, or an unwinder knows them."""
+        """Where nobody was killed there is no trace. Threads and libraries may have come and gone; our pages stay where
+        a child shares them, a signal handler will return into them, or an unwinder knows them."""
         after = self.target.state()
         may_stay = set(self.row.modes) & set("fgBk")
         for state in (before, after) if may_stay or self.row.taps else ():

@@ -35,7 +35,8 @@ class Row:
 
     @property
     def name(self):
-        more = ("+run" if self.launched else "") + ("+taps" if self.taps else "") + ("+budget" if self.budget else "") + ("+faults" if self.faults else "")
+        more = ("+run" if self.launched else "") + ("+taps" if self.taps else "") + (
+            "+budget" if self.budget else "") + ("+faults" if self.faults else "")
         more += f"+{self.acts}" if self.acts else ""
         return f"{self.runtime}/{self.modes}/{self.threads}{more}"
 
@@ -67,8 +68,10 @@ class Row:
 
 
 ROWS = [
-    Row("v6", "sfx", 1), Row("v5", "sfx", 4), Row("hard", "sfx", 4), Row("v6", "sfx", 64), Row("v5", "s", 64), Row("v6", "sm", 1),
-    Row("hard", "sp", 4), Row("v5", "sb", 4), Row("v6", "sfxB", 4), Row("v6", "sl", 4), Row("v5", "scg", 4), Row("v6", "sL", 4),
+    Row("v6", "sfx", 1), Row("v5", "sfx", 4), Row("hard", "sfx", 4), Row("v6", "sfx", 64),
+    Row("v5", "s", 64), Row("v6", "sm", 1),
+    Row("hard", "sp", 4), Row("v5", "sb", 4), Row("v6", "sfxB", 4), Row("v6", "sl", 4),
+    Row("v5", "scg", 4), Row("v6", "sL", 4),
     Row("v5", "sfx", 1, launched=True), Row("v6", "sfxp", 4, launched=True), Row("hard", "s", 64, launched=True),
     Row("v6", "sfxlcg", 4, launched=True), Row("v5", "sfpbBcg", 4, launched=True),
     Row("v6", "sfx", 4, faults=True), Row("v5", "sfxpbBlcgm", 4),
@@ -76,8 +79,10 @@ ROWS = [
     Row("v6", "sfx", 1, launched=True, taps=True), Row("v5", "sfx", 4, launched=True, taps=True),
     Row("hard", "sfx", 64, launched=True, taps=True), Row("v6", "sfxe", 4, launched=True, taps=True),
     Row("v6", "sfxlcg", 4, launched=True, taps=True), Row("v5", "sfpbBcg", 4, launched=True, taps=True),
-    Row("v6", "sfx", 1, taps=True), Row("v5", "sfx", 4, taps=True), Row("hard", "sfx", 4, taps=True), Row("v6", "sfx", 64, taps=True),
-    Row("v6", "sp", 4, taps=True), Row("v6", "sl", 4, taps=True), Row("v5", "scg", 4, taps=True), Row("v6", "sL", 4, taps=True),
+    Row("v6", "sfx", 1, taps=True), Row("v5", "sfx", 4, taps=True), Row("hard", "sfx", 4, taps=True),
+    Row("v6", "sfx", 64, taps=True),
+    Row("v6", "sp", 4, taps=True), Row("v6", "sl", 4, taps=True), Row("v5", "scg", 4, taps=True),
+    Row("v6", "sL", 4, taps=True),
     Row("v5", "sfxpbBlcg", 4, taps=True), Row("v6", "sce", 4, taps=True),
     # with a budget, so with gates
     Row("v6", "sfx", 4, launched=True, taps=True, budget=True), Row("v5", "scg", 4, taps=True, budget=True),
@@ -100,7 +105,8 @@ ROWS = [
 
 def named(names):
     """The rows with these names, or whose name contains one of them."""
-    chosen = [row for row in ROWS if row.name in names] or [row for row in ROWS if any(name in row.name for name in names)]
+    chosen = [row for row in ROWS if row.name in names] or [row for row in ROWS
+                                                            if any(name in row.name for name in names)]
     if not chosen:
         raise SystemExit(f"no such row; there are: {' '.join(row.name for row in ROWS)}")
     return chosen

@@ -48,9 +48,11 @@ def live(pid):
 def gdb(*what):
     if not shutil.which("gdb"):
         return ""
-    commands = ["info threads", "info registers", "x/6i $rip-8", "print $_siginfo", "thread apply all backtrace 6", "info proc mappings"]
+    commands = ["info threads", "info registers", "x/6i $rip-8", "print $_siginfo",
+                "thread apply all backtrace 6", "info proc mappings"]
     words = ["gdb", "-nx", "-batch", *[word for command in commands for word in ("-ex", command)], *map(str, what)]
     with contextlib.suppress(subprocess.TimeoutExpired):
-        return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, errors="replace",
+        return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=60, errors="replace",
                               env={"DEBUGINFOD_URLS": "", "PATH": "/usr/bin:/bin"}).stdout
     return ""

@@ -14,7 +14,8 @@ from evidence import Evidence
 from harness import RECORD, read_counts, summed
 
 PATIENCE = 120  # seconds, where something must happen
-CHECKED = ("hipMalloc", "hipMemcpy", "hipMemset", "hipDeviceSynchronize", "hipFree", "hipLaunchHostFunc", "hipStreamQuery")
+CHECKED = ("hipMalloc", "hipMemcpy", "hipMemset", "hipDeviceSynchronize", "hipFree",
+           "hipLaunchHostFunc", "hipStreamQuery")
 
 
 class Lost(Exception):
@@ -71,7 +72,8 @@ class Target:
         self.errors = open(folder / "target.stderr", "wb")
         self.process = subprocess.Popen(
             [*map(str, prefix), str(build.tracees / "chaos"), row.modes, str(row.threads), str(library)], cwd=folder,
-            env=build.environment(row.runtime), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors, preexec_fn=self.prepare)
+            env=build.environment(row.runtime), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=self.errors, preexec_fn=self.prepare)
         self.is_launched, self.words, self.evidence = bool(prefix), Words(self.process.stdout), Evidence()
 
     def prepare(self):
@@ -95,7 +97,8 @@ class Target:
         return "e" in self.row.modes
 
     def calls(self):
-        """How often the first process has called hipMemset until now. Each program that it was has a file of its own."""
+        """How often the first process has called hipMemset until now. Each program that it was has a file of its
+        own."""
         total = 0
         for path in self.folder.glob(f"counts.{self.pid}.*" if self.executes() else f"counts.{self.pid}.0"):
             with open(path, "rb", buffering=0) as counts:

@@ -37,7 +37,8 @@ class Target:
     def __init__(self, library, folder):
         self.folder = folder
         folder.mkdir()
-        self.process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(library), str(folder)], stdin=subprocess.DEVNULL)
+        self.process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(library), str(folder)],
+                                        stdin=subprocess.DEVNULL)
         self.pid = self.process.pid
         self.goes_on()
 
@@ -75,7 +76,8 @@ def attach(fade, tmp_path):
 
     def start(*arguments, **options):
         options = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE, **options}
-        process = subprocess.Popen([fade.path("fade-attach"), *map(str, arguments)], cwd=tmp_path, env=fade.environment, **options)
+        process = subprocess.Popen([fade.path("fade-attach"), *map(str, arguments)],
+                                   cwd=tmp_path, env=fade.environment, **options)
         started.append(process)
         return process
 

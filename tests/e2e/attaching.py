@@ -32,14 +32,16 @@ def fields(path):
 
 
 class Target:
-    """A program that was started without fade. It is told what to do through its standard input, and answers in lines."""
+    """A program that was started without fade. It is told what to do through its standard input, and answers in
+    lines."""
 
     def __init__(self, command, environment, folder):
         self.folder = folder
         folder.mkdir(parents=True)
         self.errors = folder / "stderr"
         with open(self.errors, "wb") as errors:
-            self.process = subprocess.Popen(command, env=environment, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            self.process = subprocess.Popen(command, env=environment, cwd=folder,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=errors, start_new_session=True)
         self.pid = self.process.pid
         self.received = b""
@@ -161,7 +163,8 @@ class Look:
         self.signals = {tid: {name: status[name] for name in kept} for tid, status in target.threads().items()}
         everything = list(mappings(target.alive()))
         self.mappings = len(everything)
-        self.executable = sorted((begin, end, path) for begin, end, permissions, _, _, path in everything if "x" in permissions)
+        self.executable = sorted((begin, end, path) for begin, end, permissions, _, _, path in everything
+                                 if "x" in permissions)
         self.descriptors = {path.name: os.readlink(path) for path in target.proc("fd").iterdir()}
         self.traced = target.tracers() - {0}
 
@@ -224,7 +227,8 @@ def start(build, tmp_path):
     started = []
 
     def begin(line, runtime="v6", command=(), **environment):
-        target = Target([*command, *build.command(line)], build.environment(runtime, **environment), tmp_path / f"target{len(started)}")
+        target = Target([*command, *build.command(line)], build.environment(runtime, **environment),
+                        tmp_path / f"target{len(started)}")
         started.append(target)
         if line.split()[0] != "plain":
             assert target.hear() == "ready"
@@ -242,8 +246,10 @@ def attach(build, tmp_path):
 
     def begin(*arguments, **options):
         words = [word.pid if isinstance(word, Target) else word for word in arguments]
-        environment = {**{k: v for k, v in os.environ.items() if not k.startswith("FADE_")}, "FADE_CONFIG": "/dev/null", "LC_ALL": "C.UTF-8"}
-        attachment = Attachment(build.folder / "cli" / "attach" / "fade-attach", environment, tmp_path / f"attach{len(started)}", *words, **options)
+        environment = {**{k: v for k, v in os.environ.items() if not k.startswith("FADE_")},
+                       "FADE_CONFIG": "/dev/null", "LC_ALL": "C.UTF-8"}
+        attachment = Attachment(build.folder / "cli" / "attach" / "fade-attach",
+                                environment, tmp_path / f"attach{len(started)}", *words, **options)
         started.append(attachment)
         return attachment
 

@@ -36,8 +36,10 @@ CASES = [
     Case("alike 20", SHAPES),
     Case("nested", CORE, holds=("SELECT count(*) >= 3 FROM calls WHERE parent_id IS NOT NULL",)),
     Case("stack_words 30", CORE, holds=(
-        shared_bytes_are("hipLaunchKernel", range(1000, 1030)), shared_bytes_are("hipModuleLaunchKernel", range(2000, 2030)),
-        "SELECT count(*) = 30 FROM calls WHERE name = 'hipMemcpy2D' AND json_extract(args, '$.kind') = 'hipMemcpyHostToHost'",
+        shared_bytes_are("hipLaunchKernel", range(1000, 1030)),
+        shared_bytes_are("hipModuleLaunchKernel", range(2000, 2030)),
+        "SELECT count(*) = 30 FROM calls WHERE name = 'hipMemcpy2D' AND json_extract(args, '$.kind') = "
+        "'hipMemcpyHostToHost'",
         "SELECT count(*) = 3 AND min(n) = 30 FROM (SELECT count(*) AS n FROM calls WHERE name NOT LIKE 'hipStream%'"
         " AND json_extract(args, '$.stream') IS NOT NULL GROUP BY json_extract(args, '$.stream'))")),
     Case("every_function", "v5 v6 v7 plt stripped"),
@@ -64,7 +66,8 @@ CASES = [
     Case("bursts", SHAPES),
     Case("one_place", SHAPES),
     Case("compete 6 60000", SHAPES, holds=(
-        "SELECT count(*) = 6 AND 10 * min(n) >= avg(n) FROM (SELECT count(*) AS n FROM calls WHERE name = 'hipMemcpy' GROUP BY thread_id)",)),
+        "SELECT count(*) = 6 AND 10 * min(n) >= avg(n) FROM (SELECT count(*) AS n FROM calls WHERE name = 'hipMemcpy' "
+        "GROUP BY thread_id)",)),
     Case("threads_churn 40", SHAPES),
     Case("leader_exits", SHAPES),
     Case("exit_from_thread", free=True, slack=5),
@@ -137,7 +140,8 @@ CASES = [
     Case("stack_switch", SHAPES),
     # libraries
     Case("dlopen_loop libamdhip64.so 12", CORE),
-    Case("dlopen_loop libamdhip64.so.6 250", "v6", holds=("SELECT count(*) = 0 FROM lifecycle WHERE kind = 'refused'",)),
+    Case("dlopen_loop libamdhip64.so.6 250", "v6", holds=("SELECT count(*) = 0 FROM lifecycle WHERE kind = 'refused'",
+         )),
     Case("dlopen_loop {wheel} 6"),
     Case("dlmopen libamdhip64.so", SHAPES),
     Case("two_copies {v6} {v7}"),

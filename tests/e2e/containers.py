@@ -18,7 +18,8 @@ SOURCE = HERE.parents[1]
 ENTER = HERE / "container_enter.sh"
 PATIENCE = 120
 # What Docker, Podman and containerd leave to root in a container.
-DEFAULT_CAPABILITIES = ("chown", "dac_override", "fsetid", "fowner", "mknod", "net_raw", "setgid", "setuid", "setfcap", "setpcap",
+DEFAULT_CAPABILITIES = ("chown", "dac_override", "fsetid", "fowner", "mknod", "net_raw",
+                        "setgid", "setuid", "setfcap", "setpcap",
                         "net_bind_service", "sys_chroot", "kill", "audit_write")
 WITH_PTRACE = (*DEFAULT_CAPABILITIES, "sys_ptrace")
 NAMESPACES = ("--mount", "--uts", "--ipc", "--net")
@@ -65,7 +66,8 @@ def needed_by(package):
 
 
 def base_root(folder, packages):
-    done = subprocess.run([HERE / "container_root.sh", folder, *packages], stdout=subprocess.PIPE, text=True, timeout=600)
+    done = subprocess.run([HERE / "container_root.sh", folder, *packages], stdout=subprocess.PIPE,
+                          text=True, timeout=600)
     if done.returncode == 77:
         raise Unavailable(done.stdout.strip())
     assert done.returncode == 0, done.stdout
@@ -113,13 +115,16 @@ def built(dockerfile, base, artefacts, folder):
 
 # ---------------------------------------------------------------- containers
 def as_user(user, capabilities):
-    """The words before a command that give it this user and nothing but these capabilities, as far as its user may have them."""
-    bound = [] if capabilities is None else ["--bounding-set=" + ",".join(["-all", *(f"+{name}" for name in capabilities)])]
+    """The words before a command that give it this user and nothing but these capabilities, as far as its user may have
+    them."""
+    bound = [] if capabilities is None else ["--bounding-set=" +
+                                             ",".join(["-all", *(f"+{name}" for name in capabilities)])]
     return ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all", *bound]
 
 
 def container_command(image, command, upper="", volumes=(), user=0, capabilities=None, pid_of=None):
-    """pid_of: whose PID namespace is shared, as docker run --pid=container:NAME and --pid=host do: a process, or "host"."""
+    """pid_of: whose PID namespace is shared, as docker run --pid=container:NAME and --pid=host do: a process, or
+    "host"."""
     if pid_of is None:
         enter = ["unshare", *NAMESPACES, "--pid", "--fork", "--kill-child"]
     elif pid_of == "host":
@@ -127,7 +132,8 @@ def container_command(image, command, upper="", volumes=(), user=0, capabilities
     else:
         enter = ["nsenter", f"--target={pid_of}", "--pid", "unshare", *NAMESPACES]
     shared = " ".join(f"{outside}:{inside}" for outside, inside in volumes)
-    return [*enter, "sh", ENTER, ":".join(map(str, image.layers)), upper, shared, *as_user(user, capabilities), *command]
+    return [*enter, "sh", ENTER, ":".join(map(str, image.layers)), upper, shared,
+            *as_user(user, capabilities), *command]
 
 
 def exec_command(pid, command, user=0, capabilities=None):

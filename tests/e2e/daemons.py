@@ -68,15 +68,18 @@ class Daemon:
         self.worker = build.folder / "cli" / "attach" / "fade-attach"
         self.process = None
         self.started = []
-        self.environment = {**{k: v for k, v in os.environ.items() if not k.startswith(("FADE", "XDG_"))}, "FADE_SOCKET": str(self.socket), "FADE_CONFIG": "/dev/null", "LC_ALL": "C.UTF-8"}
+        self.environment = {**{k: v for k, v in os.environ.items() if not k.startswith(("FADE", "XDG_"))},
+                            "FADE_SOCKET": str(self.socket), "FADE_CONFIG": "/dev/null", "LC_ALL": "C.UTF-8"}
 
     def start(self, *options, program=None, worker=None, environment=None):
-        command = [program or self.faded, "--socket", self.socket, "--socket-mode", "0666", "--state-dir", self.state, "--worker", worker or self.worker, *options]
+        command = [program or self.faded, "--socket", self.socket, "--socket-mode",
+                   "0666", "--state-dir", self.state, "--worker", worker or self.worker, *options]
         return self.start_command(command, environment)
 
     def start_command(self, command, environment=None):
         log = open(self.root / "log", "ab")
-        self.process = subprocess.Popen([str(word) for word in command], env={**self.environment, **(environment or {})}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        self.process = subprocess.Popen([str(word) for word in command], env={
+            **self.environment, **(environment or {})}, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         log.close()
         self.started.append(self.process)
         wait_until(lambda: self.answers() or self.process.poll() is not None, "an answer")
@@ -92,7 +95,8 @@ class Daemon:
         return (self.root / "log").read_text(errors="replace")
 
     def ctl(self, *arguments, uid=0, status=0, **options):
-        done = subprocess.run([*as_user(uid), str(self.fadectl), *map(str, arguments)], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        done = subprocess.run([*as_user(uid), str(self.fadectl), *map(str, arguments)],
+                              env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=TIME_LIMIT, **options)
         assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}\n{self.log()}"
         return done
@@ -111,7 +115,8 @@ class Daemon:
         folder = folder or pathlib.Path(tempfile.mkdtemp(dir=self.root))
         os.chmod(folder, 0o777)
         command = [*as_user(uid), *self.build.command(line)]
-        process = subprocess.Popen(command, env=self.build.environment("v6"), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        process = subprocess.Popen(command, env=self.build.environment("v6"), cwd=folder,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
         self.started.append(process)
         process.folder = folder
         wait_until(lambda: calls_of(process) > 20 or process.poll() is not None, "a call")
@@ -171,6 +176,7 @@ def daemon(build):
 
 
 def own_program(daemon):
-    """(command, rule for --exe) of a program that nothing else on this machine runs: a rule is for all of its processes."""
+    """(command, rule for --exe) of a program that nothing else on this machine runs: a rule is for all of its
+    processes."""
     copy = shutil.copy(daemon.build.tracees / "loop", daemon.root / "loop")
     return f"{copy} 2000000000", f"^{re.escape(str(copy))}$"

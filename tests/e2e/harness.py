@@ -26,18 +26,22 @@ class Build:
         self.demo = folder / "demo"
 
     def missing(self):
-        wanted = [self.fade_run, self.runtimes / "v6" / "libamdhip64.so.6", self.tracees / "loop", self.demo / "fade-demo"]
+        wanted = [self.fade_run, self.runtimes / "v6" / "libamdhip64.so.6", self.tracees / "loop",
+                  self.demo / "fade-demo"]
         return [path for path in wanted if not path.exists()]
 
     def environment(self, runtime, **more):
         """The same small environment for both runs, so that programs can print it."""
-        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TERM", "ASAN_OPTIONS", "LSAN_OPTIONS") if name in os.environ}
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG", "TERM", "ASAN_OPTIONS", "LSAN_OPTIONS")
+                if name in os.environ}
         libraries = f"{self.runtimes / runtime}:{self.runtimes / 'clients'}"
         return {**kept, "LD_LIBRARY_PATH": libraries, "FADE_STANDIN_COUNTS": "counts", **more}
 
     def command(self, line):
-        """Words of a case: the first names a tracee, {v6} and the like name a runtime's library, {tracees} their folder."""
-        places = {path.name: str(next(path.glob("libamdhip64.so*"))) for path in self.runtimes.iterdir() if any(path.glob("libamdhip64.so*"))}
+        """Words of a case: the first names a tracee, {v6} and the like name a runtime's library, {tracees} their
+        folder."""
+        places = {path.name: str(next(path.glob("libamdhip64.so*"))) for path in self.runtimes.iterdir()
+                  if any(path.glob("libamdhip64.so*"))}
         words = line.format(tracees=self.tracees, **places).split()
         return [str(self.tracees / words[0]), *words[1:]]
 
@@ -152,7 +156,8 @@ class Database:
 def differences(expected, found, slack=0):
     """Functions whose counts differ by more than slack: (name, expected, found)."""
     names = sorted(set(expected) | set(found))
-    return [(n, expected.get(n, 0), found.get(n, 0)) for n in names if abs(expected.get(n, 0) - found.get(n, 0)) > slack]
+    return [(n, expected.get(n, 0), found.get(n, 0)) for n in names
+            if abs(expected.get(n, 0) - found.get(n, 0)) > slack]
 
 
 MEASURE = """
@@ -163,7 +168,8 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.stderr)
 
 
 def peak_kib(command, environment, output=subprocess.DEVNULL):
-    """The most memory of a program that must succeed. The kernel counts the forked process, too, so a small one forks."""
+    """The most memory of a program that must succeed. The kernel counts the forked process, too, so a small one
+    forks."""
     small = {**environment, "ASAN_OPTIONS": "quarantine_size_mb=1"}  # a sanitizer must not keep what was freed
     measured = ["/usr/bin/python3", "-c", MEASURE, *map(str, command)]
     done = subprocess.run(measured, env=small, stdout=output, stderr=subprocess.PIPE, text=True)

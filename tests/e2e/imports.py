@@ -1,4 +1,5 @@
-"""Recordings with and without times of the GPU, and the files of other profilers of the same run, for tests of import."""
+"""Recordings with and without times of the GPU, and the files of other profilers of the same run, for tests of
+import."""
 
 import json
 import shutil

@@ -1,5 +1,5 @@
-"""A current ClickHouse without its server: its engine as a library (libchdb of chdb), and the part of its HTTP interface
-that fade uses, in a process of its own. FADE_CHDB names the library. Users, clusters and TLS are not there.
+"""A current ClickHouse without its server: its engine as a library (libchdb of chdb), and the part of its HTTP
+interface that fade uses, in a process of its own. FADE_CHDB names the library. Users, clusters and TLS are not there.
 
 python3 newer_clickhouse.py LIBRARY FOLDER PORT
 """

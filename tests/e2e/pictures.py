@@ -1,4 +1,5 @@
-"""Pictures of a terminal in docs/pictures: each is an SVG made of what its commands print, with the commands in <desc>."""
+"""Pictures of a terminal in docs/pictures: each is an SVG made of what its commands print, with the commands in
+<desc>."""
 import dataclasses
 import html
 import re
@@ -47,7 +48,8 @@ def spans(line_parts):
     for text, style in line_parts:
         weight = ' font-weight="bold"' if style.bold else ""
         width = f'textLength="{len(text) * CHARACTER:.1f}"'
-        out.append(f'<tspan x="{MARGIN + column * CHARACTER:.1f}" fill="{style.colour}"{weight} {width}>{html.escape(text)}</tspan>')
+        out.append(f'<tspan x="{MARGIN + column * CHARACTER:.1f}" fill="{style.colour}"{weight} '
+                   f'{width}>{html.escape(text)}</tspan>')
         column += len(text)
     return "".join(out)
 
@@ -61,15 +63,18 @@ def svg(commands, lines, columns=80):
         if line_parts:
             rows.append(f'<text y="{MARGIN + (number + 0.75) * LINE:.1f}">{spans(line_parts)}</text>')
     return "\n".join([
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+        f'height="{height:.0f}">',
         f"<desc>{html.escape(chr(10).join(commands))}</desc>",
         f'<rect width="100%" height="100%" rx="8" fill="{PAPER}"/>',
-        '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" font-size="14" xml:space="preserve">',
+        '<g font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace" '
+        'font-size="14" xml:space="preserve">',
         *rows, "</g>", "</svg>", ""])
 
 
 def shown(command, output):
-    """The lines of a command and of its output. A command may end with `  # N`: only N lines of its output are shown."""
+    """The lines of a command and of its output. A command may end with `  # N`: only N lines of its output are
+    shown."""
     command, _, most = command.partition("  # ")
     gap = [""] if output else []
     return [f"\x1b[32m$\x1b[0m \x1b[1m{command}\x1b[0m", *output.splitlines()[:int(most or 1000)], *gap]

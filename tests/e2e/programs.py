@@ -20,7 +20,8 @@ class Programs:
         return str(self.folder / "cli" / name.removeprefix("fade-") / name)
 
     def __call__(self, name, *arguments, cwd=None, stdin="", env=None):
-        return subprocess.run([self.path(name), *(a if isinstance(a, bytes) else str(a) for a in arguments)], cwd=cwd, input=stdin, text=True, timeout=TIME_LIMIT,
+        return subprocess.run([self.path(name), *(a if isinstance(a, bytes) else str(a) for a in arguments)],
+                              cwd=cwd, input=stdin, text=True, timeout=TIME_LIMIT,
                               env={**self.environment, **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 

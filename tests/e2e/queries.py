@@ -21,7 +21,8 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256
 @pytest.fixture(scope="module")
 def recording(build, tmp_path_factory):
     folder = tmp_path_factory.mktemp("query")
-    command = [build.fade_run, "-q", "-o", folder / "fade-demo.db", "--set", "device.0.multiProcessorCount=72", "--", build.demo / "fade-demo"]
+    command = [build.fade_run, "-q", "-o", folder / "fade-demo.db", "--set", "device.0.multiProcessorCount=72",
+               "--", build.demo / "fade-demo"]
     assert harness.run(command, build.environment("v6"), folder).status == 0
     return folder / "fade-demo.db"
 
@@ -29,12 +30,14 @@ def recording(build, tmp_path_factory):
 @pytest.fixture
 def query(build, tmp_path):
     def ask(*words, folder=tmp_path, text=None, **environment):
-        return subprocess.run([build.fade_query, *map(str, words)], cwd=folder, env={**ENVIRONMENT, **environment}, input=text, capture_output=True, text=True, timeout=60)
+        return subprocess.run([build.fade_query, *map(str, words)], cwd=folder, env={**ENVIRONMENT, **environment},
+                              input=text, capture_output=True, text=True, timeout=60)
     return ask
 
 
 def on_terminal(build, words, columns=80, **environment):
-    child = pexpect.spawn(str(build.fade_query), [str(w) for w in words], env={**ENVIRONMENT, **environment}, dimensions=(50, columns), encoding="utf-8", timeout=30)
+    child = pexpect.spawn(str(build.fade_query), [str(w) for w in words], env={**ENVIRONMENT, **environment},
+                          dimensions=(50, columns), encoding="utf-8", timeout=30)
     child.expect(pexpect.EOF)
     child.close()
     return child.before.replace("\r\n", "\n")

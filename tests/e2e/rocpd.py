@@ -1,5 +1,5 @@
-"""Reads a rocpd database as AMD's rocpd package does: it finds the tables by the file's uuid, makes views without it that join several files, and asks
-these by the names and columns of rocprofv3's schema 3."""
+"""Reads a rocpd database as AMD's rocpd package does: it finds the tables by the file's uuid, makes views without it
+that join several files, and asks these by the names and columns of rocprofv3's schema 3."""
 import sqlite3
 
 INFO = "id guid nid pid"

@@ -27,7 +27,8 @@ def recording(build, tmp_path_factory):
 
 
 def ask(build, *words):
-    return subprocess.run([build.fade_query, *map(str, words)], env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    return subprocess.run([build.fade_query, *map(str, words)], env=ENVIRONMENT,
+                          capture_output=True, text=True, timeout=120)
 
 
 def exported(build, path):
@@ -61,7 +62,8 @@ def test_every_call_has_its_arguments(build, recording):
 def test_sql_and_the_report_show_them(build, recording):
     done = ask(build, recording, "sql", "SELECT count(*), sum(args IS NULL) FROM calls", "-f", "tsv", "--no-header")
     assert done.stdout.split() == [str(6 * ROUNDS), "0"], done.stderr
-    last = ask(build, recording, "sql", "SELECT args FROM calls WHERE name = 'hipMemset' ORDER BY id DESC LIMIT 1", "-f", "json")
+    last = ask(build, recording, "sql", "SELECT args FROM calls WHERE name = 'hipMemset' ORDER BY id DESC LIMIT 1",
+               "-f", "json")
     assert json.loads(json.loads(last.stdout)[0]["args"])["sizeBytes"] == 4096 + ROUNDS - 1
     shown = ask(build, recording, "calls", "--name", "hipMalloc", "-f", "json", "--limit", "0")
     assert len([row for row in json.loads(shown.stdout) if row["args"]]) == ROUNDS
@@ -96,7 +98,8 @@ def test_the_size_limit_holds_and_calls_that_are_there_have_theirs(build, tmp_pa
 def test_a_killed_fade_leaves_the_blocks_it_wrote(build, tmp_path):
     path = tmp_path / "a.db"
     command = [build.fade_run, "-q", "-o", path, "--", build.tracees / "arguments", "1000000"]
-    with subprocess.Popen([str(word) for word in command], env=build.environment("v6"), cwd=tmp_path, start_new_session=True) as fade:
+    with subprocess.Popen([str(word) for word in command], env=build.environment("v6"),
+                          cwd=tmp_path, start_new_session=True) as fade:
         deadline = time.monotonic() + 60
         while blocks(path) < 8:
             assert time.monotonic() < deadline and fade.poll() is None
@@ -140,12 +143,16 @@ def test_texts_that_functions_return_are_shown(build, tmp_path):
     names = [c["result_name"] for c in calls if c["function"] == "hipGetErrorName"]
     assert names[0] == '"hipErrorOutOfMemory"' and names[4] == '"hipErrorInvalidDevice"'
     assert '"out of memory"' in ask(build, tmp_path / "a.db", "calls", "--name", "hipGetErrorString").stdout
-    traced = subprocess.run([build.folder / "cli" / "trace" / "fade-trace", build.tracees / "errors"], env={**ENVIRONMENT, **build.environment("v6")}, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    traced = subprocess.run([build.folder / "cli" / "trace" / "fade-trace", build.tracees / "errors"],
+                            env={**ENVIRONMENT, **build.environment("v6")}, cwd=tmp_path,
+                            capture_output=True, text=True, timeout=120)
     assert '= "hipErrorOutOfMemory"' in traced.stderr
 
 def test_a_text_behind_an_out_parameter_is_shown(build, tmp_path):
-    program = "import ctypes; name = ctypes.c_char_p(); print(ctypes.CDLL('libamdhip64.so.6').hipDrvGetErrorName(1, ctypes.byref(name)), name.value)"
-    done = harness.run([build.fade_run, "-q", "-o", tmp_path / "a.db", "--", sys.executable, "-c", program], build.environment("v6"), tmp_path)
+    program = ("import ctypes; name = ctypes.c_char_p(); print(ctypes.CDLL('libamdhip64.so.6').hipDrvGetErrorName(1, "
+               "ctypes.byref(name)), name.value)")
+    done = harness.run([build.fade_run, "-q", "-o", tmp_path / "a.db", "--", sys.executable, "-c", program],
+                       build.environment("v6"), tmp_path)
     assert done.stdout == b"0 b'hipErrorInvalidValue'\n", done
     calls, _ = exported(build, tmp_path / "a.db")
     assert [c["args"]["errorString"] for c in calls] == ["hipErrorInvalidValue"]

@@ -147,7 +147,8 @@ hip = ctypes.CDLL(sys.argv[1])
 pointer = ctypes.c_void_p()
 print("ready", flush=True)
 for line in sys.stdin:
-    failed = sum(hip.hipMalloc(ctypes.byref(pointer), ctypes.c_size_t(4096)) or hip.hipFree(pointer) for _ in range(100))
+    failed = sum(hip.hipMalloc(ctypes.byref(pointer), ctypes.c_size_t(4096)) or hip.hipFree(pointer)
+                 for _ in range(100))
     print("failed", failed, flush=True)
 """
 

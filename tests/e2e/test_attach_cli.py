@@ -27,7 +27,8 @@ def test_signals_detach(attach, target, how):
 def test_a_signal_in_the_first_moments(fade, target, tmp_path, how):
     """strace sends it while fade-attach has not even read its options."""
     strace = ["strace", "-o", "/dev/null", "-e", "trace=capget", "-e", f"inject=capget:signal={how.name}:when=1"]
-    ran = subprocess.run([*strace, fade.path("fade-attach"), "-o", "x.db", str(target.pid)], cwd=tmp_path, env=fade.environment, text=True,
+    ran = subprocess.run([*strace, fade.path("fade-attach"), "-o", "x.db", str(target.pid)],
+                         cwd=tmp_path, env=fade.environment, text=True,
                          stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE)
     assert ran.returncode == 1 and "fade was asked to leave before it had come to the program" in ran.stderr, ran
     assert not (tmp_path / "x.db").exists() and target.tracer() == 0
@@ -35,8 +36,10 @@ def test_a_signal_in_the_first_moments(fade, target, tmp_path, how):
 
 def test_a_signal_in_the_first_moments_of_a_check(fade, target):
     """It has nothing to detach from: the signal ends it as it would any program."""
-    ran = subprocess.run(["strace", "-o", "/dev/null", "-e", "trace=capget", "-e", "inject=capget:signal=SIGTERM:when=1",
-                          fade.path("fade-attach"), "--check", str(target.pid)], env=fade.environment, capture_output=True, timeout=PATIENCE)
+    ran = subprocess.run(["strace", "-o", "/dev/null", "-e", "trace=capget", "-e",
+                          "inject=capget:signal=SIGTERM:when=1",
+                          fade.path("fade-attach"), "--check", str(target.pid)],
+                         env=fade.environment, capture_output=True, timeout=PATIENCE)
     assert ran.returncode == -signal.SIGTERM and ran.stdout == b""
 
 

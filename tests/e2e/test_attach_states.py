@@ -219,7 +219,8 @@ def test_in_vfork_while_another_thread_calls(start, attach, runtime):
 def test_a_child_in_its_parents_memory_is_not_come_to_alone(start, attach):
     target = start("vfork_waits threads")
     until(lambda: "D" in target.states(), "vfork")
-    (child,) = [int(pid) for task in pathlib.Path(f"/proc/{target.pid}/task").iterdir() for pid in (task / "children").read_text().split()]
+    (child,) = [int(pid) for task in pathlib.Path(f"/proc/{target.pid}/task").iterdir()
+                for pid in (task / "children").read_text().split()]
     alone = attach(child)
     alone.ends(1)
     assert f"it runs in the memory of its parent, process {target.pid}" in alone.says() and "fix:" in alone.says()
@@ -234,10 +235,12 @@ def test_a_child_in_its_parents_memory_is_not_come_to_alone(start, attach):
 
 # ---------------------------------------------------------------- births
 def come(attach, target, *options):
-    """On a busy machine no thread may stop in time. Then fade refuses and says to try again later; the program goes on."""
+    """On a busy machine no thread may stop in time. Then fade refuses and says to try again later; the program goes
+    on."""
     for _ in range(5):
         attachment = attach(target, *options)
-        attaching.until(lambda: "fade: held " in attachment.says() or attachment.process.poll() is not None, "fade-attach")
+        attaching.until(lambda: "fade: held " in attachment.says() or attachment.process.poll() is not None,
+                        "fade-attach")
         if attachment.process.poll() is None:
             break
         assert "no CPU for it" in attachment.says(), attachment.says()
@@ -270,7 +273,8 @@ def test_programs_that_end_while_we_come(build, attach, tmp_path):
             attachment.process.wait(attaching.PATIENCE)
             assert attachment.process.returncode in (0, 4), attachment.says()
             assert target.end() == ("done\n", 0)
-            assert target.counts() == {"hipMalloc": 30, "hipMemcpy": 30, "hipMemset": 30, "hipGetDevice": 30, "hipDeviceSynchronize": 30, "hipFree": 30}
+            assert target.counts() == {"hipMalloc": 30, "hipMemcpy": 30, "hipMemset": 30,
+                                       "hipGetDevice": 30, "hipDeviceSynchronize": 30, "hipFree": 30}
         finally:
             target.kill()
 
@@ -279,7 +283,8 @@ def test_programs_that_end_while_we_come(build, attach, tmp_path):
 MPROTECT, MMAP, MUNMAP, SIGACTION, SIGRETURN, RESTART, MOUNT = 10, 9, 11, 13, 15, 219, 165
 
 
-@pytest.mark.parametrize("forbidden", [MMAP, MPROTECT, MUNMAP, SIGACTION, SIGRETURN], ids=["mmap", "mprotect", "munmap", "rt_sigaction", "rt_sigreturn"])
+@pytest.mark.parametrize("forbidden", [MMAP, MPROTECT, MUNMAP, SIGACTION, SIGRETURN],
+                         ids=["mmap", "mprotect", "munmap", "rt_sigaction", "rt_sigreturn"])
 def test_a_filter_that_would_kill(start, attach, forbidden):
     target = start(f"filtered {forbidden} {RESTART}")
     target.falls_asleep()

@@ -191,7 +191,8 @@ def test_the_live_line(build, start, tmp_path, columns, shown):
     target.ask("go")
     environment = {**os.environ, "TERM": "xterm", "FADE_CONFIG": "/dev/null", "LC_ALL": "C.UTF-8"}
     environment.pop("COLUMNS", None)
-    child = pexpect.spawn(str(build.folder / "cli" / "attach" / "fade-attach"), ["-o", str(tmp_path / "x.db"), str(target.pid)], env=environment,
+    child = pexpect.spawn(str(build.folder / "cli" / "attach" / "fade-attach"),
+                          ["-o", str(tmp_path / "x.db"), str(target.pid)], env=environment,
                           encoding="utf-8", timeout=attaching.PATIENCE, dimensions=(24, columns), cwd=str(tmp_path))
     try:
         child.expect("fade: held ")

@@ -19,7 +19,8 @@ def on_terminal(fade, tmp_path):
     def spawn(program, *arguments):
         environment = {**fade.environment, "TERM": "xterm"}
         environment.pop("COLUMNS", None)
-        child = pexpect.spawn(program, [*map(str, arguments)], cwd=str(tmp_path), env=environment, encoding="utf-8", timeout=PATIENCE,
+        child = pexpect.spawn(program, [*map(str, arguments)], cwd=str(tmp_path),
+                              env=environment, encoding="utf-8", timeout=PATIENCE,
                               dimensions=(24, 100))
         spawned.append(child)
         return child
@@ -69,7 +70,9 @@ def test_control_z_does_not_stop_it(fade, on_terminal, target):
 
 
 def test_in_the_background_it_leaves_the_terminal_alone(fade, on_terminal, target):
-    shell = on_terminal("sh", "-c", f'stty tostop; set -m; "{fade.path("fade-attach")}" {target.pid} & read typed; echo "typed: $typed"; kill %1; wait %1; echo "status $?"')
+    shell = on_terminal("sh", "-c",
+                        f'stty tostop; set -m; "{fade.path("fade-attach")}" {target.pid} & read typed; echo "typed: '
+                        f'$typed"; kill %1; wait %1; echo "status $?"')
     shell.expect("attached to python3")
     target.goes_on()
     tracer = target.tracer()
@@ -106,7 +109,8 @@ def test_the_daemon_is_told_and_obeyed(attach, target, tmp_path):
     attached = daemon.event("attached")
     assert (attached["pid"], attached["database"], attached["holds"]["threads"]) == (target.pid, "x.db", 1)
     first = daemon.event("tick")
-    assert set(first) == {"event", "elapsed_ns", "calls", "errors", "dropped", "memory_bytes", "peak_bytes", "database_bytes",
+    assert set(first) == {"event", "elapsed_ns", "calls", "errors", "dropped", "memory_bytes",
+                          "peak_bytes", "database_bytes",
                           "launches", "gpu_busy_ns", "gpus"}
     while daemon.event("tick")["calls"] <= first["calls"]:
         pass

@@ -21,7 +21,8 @@ def recording(build, tmp_path_factory):
 def say(build, recording):
     """The standard error of one of the programs that must refuse, with status 1 or 2."""
     def ask(program, *words):
-        done = subprocess.run([program, *words], cwd=recording.parent, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([program, *words], cwd=recording.parent, env=ENVIRONMENT,
+                              capture_output=True, text=True, timeout=60)
         assert done.returncode in (1, 2, 125), done.stdout
         assert done.stdout == ""
         return done.stderr
@@ -81,7 +82,8 @@ def test_an_unknown_ending_is_an_error(build, say, recording):
 @pytest.fixture
 def answer(build, recording):
     def ask(program, *words):
-        done = subprocess.run([beside(build, program), *words], cwd=recording.parent, env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([beside(build, program), *words], cwd=recording.parent,
+                              env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout
     return ask
@@ -97,7 +99,8 @@ def test_a_recording_is_found_whatever_its_name(answer, recording):
 
 def test_reports_are_commands_of_fade(build, answer, recording):
     environment = {**ENVIRONMENT, "PATH": f"{build.folder / 'cli' / 'query'}:{ENVIRONMENT['PATH']}"}
-    done = subprocess.run([beside(build, "fade"), "leaks", recording], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([beside(build, "fade"), "leaks", recording], env=environment,
+                          capture_output=True, text=True, timeout=60)
     assert done.stdout == answer("query", recording, "leaks")
     assert answer("fade", "version").startswith("fade ")
 
@@ -126,4 +129,5 @@ def test_yes_and_no_are_values_of_a_yes_or_no_column(answer):
     rows = lambda where: answer("query", "props", "--where", where)  # noqa: E731
     columns = [line.split("\t")[0] for line in answer("query", "reports", "props").splitlines() if "\tyesno\t" in line]
     for column in columns:
-        assert rows(f"{column} = 'yes'") == rows(f"{column} = 1") and rows(f"{column} <> 'no'") == rows(f"{column} <> 0")
+        assert rows(f"{column} = 'yes'") == rows(f"{column} = 1")
+        assert rows(f"{column} <> 'no'") == rows(f"{column} <> 0")

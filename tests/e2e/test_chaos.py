@@ -1,4 +1,5 @@
-"""Invariant 5: fade may die at any moment, and the programs it watches do not notice. The long version: tests/chaos/long.sh"""
+"""Invariant 5: fade may die at any moment, and the programs it watches do not notice. The long version:
+tests/chaos/long.sh"""
 import os
 import pathlib
 import sys
@@ -21,7 +22,8 @@ KILLS = int(os.environ.get("FADE_CHAOS_KILLS", "150" if thorough.ALL else len(SO
 
 
 def test_no_program_is_lost(build):
-    """On failure run again what it says: the same seed kills at the same moments, as far as these are given in calls."""
+    """On failure run again what it says: the same seed kills at the same moments, as far as these are given in
+    calls."""
     if b"__asan_init" in build.fade_run.read_bytes() or not (build.tracees / "libchaos_killer.so").exists():
         pytest.skip("a sanitised fade cannot be preloaded into")
     told = []
@@ -48,7 +50,8 @@ with open(f"counts.{os.getpid()}.0", "wb") as counts:
 print("ready", os.getpid(), flush=True)
 signal.sigwait([signal.SIGUSR1])
 """
-SAYS = """print('{"hipMalloc": 0, "hipMemcpy": 0, "hipMemset": 0, "hipDeviceSynchronize": 0, "hipFree": 0, "hipLaunchHostFunc": 0, "hipStreamQuery": 0, "wrong": 0}', flush=True)
+SAYS = """print('{"hipMalloc": 0, "hipMemcpy": 0, "hipMemset": 0, "hipDeviceSynchronize": 0, "hipFree": 0,'
+      ' "hipLaunchHostFunc": 0, "hipStreamQuery": 0, "wrong": 0}', flush=True)
 """
 
 

@@ -1,4 +1,5 @@
-"""Children without signal handlers (CLONE_CLEAR_SIGHAND) have our breakpoints, but not the handler that makes them harmless."""
+"""Children without signal handlers (CLONE_CLEAR_SIGHAND) have our breakpoints, but not the handler that makes them
+harmless."""
 import os
 import random
 import signal
@@ -65,7 +66,8 @@ def test_they_live_when_fade_attach_came_and_went(build, tmp_path, way, end):
         folder.mkdir()
         program = start(build, folder, *build.command(f"clear_handlers {WAYS[way]} {CHILDREN}"))
         wait_for_calls(folder, program)
-        fade = start(build, folder, build.folder / "cli" / "attach" / "fade-attach", "-q", "-e", harness.EVERYTHING, "-o", "fade.db",
+        fade = start(build, folder, build.folder / "cli" / "attach" / "fade-attach",
+                     "-q", "-e", harness.EVERYTHING, "-o", "fade.db",
                      program.pid)
         time.sleep(rng.uniform(0, 0.15))
         fade.send_signal(end)

@@ -34,12 +34,14 @@ def test_short_help_is_one_screen(fade, program):
 def test_long_help_has_examples_and_every_option(fade, program):
     text = fade(program, "--help-all").stdout
     assert "Examples:" in text and f"man {program}" in text
-    assert set(re.findall(r"--[a-z][a-z-]+", fade(program, "--help").stdout)) <= set(re.findall(r"--[a-z][a-z-]+", text))
+    assert set(re.findall(r"--[a-z][a-z-]+", fade(program, "--help").stdout)) <= set(
+        re.findall(r"--[a-z][a-z-]+", text))
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_version_is_one_line(fade, program):
-    assert re.fullmatch(rf"{program} \d+\.\d+\.\d+ \(schema \d+(, [a-z]+ [\d.]+)*\)\n", fade(program, "--version").stdout)
+    assert re.fullmatch(rf"{program} \d+\.\d+\.\d+ \(schema \d+(, [a-z]+ [\d.]+)*\)\n",
+                        fade(program, "--version").stdout)
 
 
 @pytest.mark.parametrize("program", [program for program in PROGRAMS if program != "fade-top"])
@@ -85,18 +87,23 @@ def test_standard_streams_belong_to_the_program(fade, tmp_path):
 
 
 # Results that nobody can get are an error, as for every other program; documented in each manual.
-RESULTS = [("fade-run", "--help", 125), ("fade-run", "--list-probes", 125), ("fade-run", "--set device.0.warpSize=64 --dry-run -- true", 125),
-           ("fade-run", "--version", 125), ("fade-attach", "--help-all", 1), ("fade-attach", "--list-probes", 1), ("fade-attach", "--check 1", 1),
-           ("fade-query", "--help", 1), ("fade-query", "run.db", 1), ("fade-query", "run.db calls", 1), ("fade-query", "run.db schema", 1),
+RESULTS = [("fade-run", "--help", 125), ("fade-run", "--list-probes", 125),
+           ("fade-run", "--set device.0.warpSize=64 --dry-run -- true", 125),
+           ("fade-run", "--version", 125), ("fade-attach", "--help-all", 1), ("fade-attach", "--list-probes", 1),
+           ("fade-attach", "--check 1", 1),
+           ("fade-query", "--help", 1), ("fade-query", "run.db", 1), ("fade-query", "run.db calls", 1),
+           ("fade-query", "run.db schema", 1),
            ("fade-query", "run.db sql 'SELECT 1'", 1), ("fade-query", "list", 1), ("fade-query", "probes", 1),
-           ("fade-query", "run.db info --format json", 1), ("fade-query", "run.db verdict", 1), ("fade-query", "run.db postmortem", 1)]
+           ("fade-query", "run.db info --format json", 1), ("fade-query", "run.db verdict", 1),
+           ("fade-query", "run.db postmortem", 1)]
 
 
 @pytest.mark.parametrize("where, cause", [(">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")])
 @pytest.mark.parametrize("program, words, status", RESULTS, ids=lambda one: str(one).replace(" ", "_"))
 def test_what_cannot_be_written_is_an_error(fade, tmp_path, program, words, status, where, cause):
     assert run(fade, tmp_path, "-q", "-o", "run.db", "--", "true").returncode == 0
-    done = subprocess.run(["sh", "-c", f'"{fade.path(program)}" {words} {where}'], cwd=tmp_path, env=fade.environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["sh", "-c", f'"{fade.path(program)}" {words} {where}'],
+                          cwd=tmp_path, env=fade.environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == status, done.stderr
     assert done.stderr.splitlines()[-2:] == [f"{program}: cannot write standard output", f"  cause: {cause}"]
 
@@ -120,7 +127,8 @@ def test_a_missing_program_is_127(fade, tmp_path):
     assert not list(tmp_path.glob("*.db"))
 
 
-@pytest.mark.parametrize("make", [lambda p: p.write_text("#!/bin/sh\n"), lambda p: p.mkdir()], ids=["no x bit", "folder"])
+@pytest.mark.parametrize("make", [lambda p: p.write_text("#!/bin/sh\n"), lambda p: p.mkdir()],
+                         ids=["no x bit", "folder"])
 def test_what_cannot_be_executed_is_126(fade, tmp_path, make):
     make(tmp_path / "thing")
     done = run(fade, tmp_path, "./thing")
@@ -134,7 +142,8 @@ def test_no_command_is_an_error_of_usage(fade, tmp_path):
 
 def test_environment_and_folder_of_the_program(fade, tmp_path):
     (tmp_path / "there").mkdir()
-    done = run(fade, tmp_path, "-E", "GIVEN=a=b", "-E", "TAKEN", "--chdir", "there", "sh", "-c", 'echo "$GIVEN|$TAKEN|$PWD"',
+    done = run(fade, tmp_path, "-E", "GIVEN=a=b", "-E", "TAKEN", "--chdir", "there",
+               "sh", "-c", 'echo "$GIVEN|$TAKEN|$PWD"',
                env={"TAKEN": "x"})
     assert done.stdout == f"a=b||{tmp_path / 'there'}\n"
 
@@ -145,7 +154,8 @@ def test_the_output_name_is_expanded(fade, tmp_path):
     assert (tmp_path / "a_b-true-1.db").exists()
 
 
-@pytest.mark.parametrize("name", [":memory:", "file:x.db", "file:x.db?mode=memory", "-x.db", " ", "new\nline.db", b"\xff.db"])
+@pytest.mark.parametrize("name", [":memory:", "file:x.db", "file:x.db?mode=memory",
+                                  "-x.db", " ", "new\nline.db", b"\xff.db"])
 def test_the_output_may_have_any_name(fade, tmp_path, name):
     assert run(fade, tmp_path, "-o", name, "true").returncode == 0
     assert [os.fsencode(path.name) for path in tmp_path.iterdir()] == [os.fsencode(name)]

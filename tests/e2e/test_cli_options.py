@@ -78,7 +78,8 @@ def test_the_manuals_example_of_a_probes_file_is_right(fade, tmp_path):
 # ---------------------------------------------------------------- on a terminal
 def on_terminal(fade, tmp_path, *arguments, **more):
     environment = {**fade.environment, "TERM": "xterm", **more}
-    return pexpect.spawn(fade.path("fade-run"), [*map(str, arguments)], cwd=str(tmp_path), env=environment, encoding="utf-8", timeout=60)
+    return pexpect.spawn(fade.path("fade-run"), [*map(str, arguments)], cwd=str(tmp_path),
+                         env=environment, encoding="utf-8", timeout=60)
 
 
 def test_a_terminal_gets_a_summary(fade, tmp_path, demo):
@@ -103,7 +104,8 @@ def test_colour_is_a_choice(fade, tmp_path, demo):
 
 
 def test_control_c_reaches_the_program(fade, tmp_path):
-    child = on_terminal(fade, tmp_path, "sh", "-c", 'trap "echo caught; exit 3" INT; echo ready; while :; do sleep 0.1; done')
+    child = on_terminal(fade, tmp_path, "sh", "-c",
+                        'trap "echo caught; exit 3" INT; echo ready; while :; do sleep 0.1; done')
     child.expect("ready")
     child.sendintr()
     child.expect("caught")
@@ -119,13 +121,16 @@ WITHOUT_RIGHTS = "setpriv --bounding-set=-sys_resource "
 def limited(fade, tmp_path, mib, words, prefix=""):
     script = f"ulimit -v {mib * 1024}; exec {prefix}{words}"
     environment = {**fade.environment, "LD_LIBRARY_PATH": str(fade.folder / "tests" / "runtime" / "v6")}
-    return subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, capture_output=True,
+                          text=True, timeout=120)
 
 
 def test_a_limit_of_memory_is_for_the_program(fade, tmp_path):
     """fade raises its own as far as it may: everybody to the hard limit; the program keeps it."""
-    script = f"ulimit -S -v 65536; exec {WITHOUT_RIGHTS}{fade.path('fade-run')} -o soft.db -- sh -c 'ulimit -v; ulimit -H -v'"
-    soft = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=fade.environment, capture_output=True, text=True, timeout=60)
+    script = (f"ulimit -S -v 65536; exec {WITHOUT_RIGHTS}{fade.path('fade-run')} -o soft.db -- sh -c 'ulimit -v; "
+              f"ulimit -H -v'")
+    soft = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=fade.environment,
+                          capture_output=True, text=True, timeout=60)
     assert (soft.returncode, soft.stdout) == (0, "65536\nunlimited\n")
 
 
@@ -133,14 +138,16 @@ def test_who_has_the_right_goes_beyond_the_hard_limit(fade, tmp_path):
     effective = int(re.search(r"CapEff:\s*(\w+)", pathlib.Path("/proc/self/status").read_text())[1], 16)
     if not effective >> 24 & 1:
         pytest.skip("no CAP_SYS_RESOURCE here")
-    done = limited(fade, tmp_path, 64, f"{fade.path('fade-run')} -o run.db -- sh -c 'ulimit -v; ulimit -H -v; ulimit -d'")
+    done = limited(fade, tmp_path, 64,
+                   f"{fade.path('fade-run')} -o run.db -- sh -c 'ulimit -v; ulimit -H -v; ulimit -d'")
     assert (done.returncode, done.stdout) == (0, "65536\n65536\nunlimited\n")
 
 
 def test_a_small_stack_is_the_programs_where_fade_may_have_a_larger_one(fade, tmp_path):
     effective = int(re.search(r"CapEff:\s*(\w+)", pathlib.Path("/proc/self/status").read_text())[1], 16)
     script = "ulimit -s 128; exec {}{} -o {}.db -- sh -c 'ulimit -s'"
-    run = lambda prefix, name: subprocess.run(["sh", "-c", script.format(prefix, fade.path("fade-run"), name)], cwd=tmp_path, env=fade.environment,  # noqa: E731
+    run = lambda prefix, name: subprocess.run(["sh", "-c", script.format(prefix, fade.path("fade-run"), name)],
+                                              cwd=tmp_path, env=fade.environment,  # noqa: E731
                                               capture_output=True, text=True, timeout=60)
     refused = run(WITHOUT_RIGHTS, "refused")
     assert (refused.returncode, refused.stdout) == (125, "")
@@ -157,10 +164,13 @@ def test_with_too_little_memory_nothing_begins_and_no_program_is_lost(fade, tmp_
     alone = limited(fade, tmp_path, mib, tracee)
     done = limited(fade, tmp_path, mib, f"{fade.path('fade-run')} -k all -o run.db -- {tracee}", WITHOUT_RIGHTS)
     if done.returncode == 0:
-        assert done.stdout == alone.stdout and sqlite3.connect(tmp_path / "run.db").execute("SELECT clean FROM sessions").fetchone() == (1,)
+        assert done.stdout == alone.stdout
+        assert sqlite3.connect(tmp_path / "run.db").execute("SELECT clean FROM sessions").fetchone() == (1,)
     elif done.returncode == 127:
-        assert "error while loading shared libraries" in done.stderr and mib < 64  # the loader's word; nothing has begun
+        # the loader's word; nothing has begun
+        assert "error while loading shared libraries" in done.stderr and mib < 64
     else:
         assert (done.returncode, done.stdout) == (125, ""), done.stderr
-        assert re.search(r"memory\b", done.stderr) and "\n  cause: " in done.stderr and "\n  fix:   ulimit -v" in done.stderr
+        assert re.search(r"memory\b", done.stderr) and "\n  cause: " in done.stderr
+        assert "\n  fix:   ulimit -v" in done.stderr
     assert mib < 250 or done.returncode == 0

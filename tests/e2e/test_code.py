@@ -13,7 +13,8 @@ FACTS = "SELECT mangled, arch, mode, vgprs, lds, wave_size, problem FROM kernel_
 
 
 def make_code(build, form, *kernels):
-    return subprocess.run([build.runtimes / "make_code", form, *kernels], stdout=subprocess.PIPE, check=True, timeout=60).stdout
+    return subprocess.run([build.runtimes / "make_code", form, *kernels], stdout=subprocess.PIPE,
+                          check=True, timeout=60).stdout
 
 
 def facts(kernel, vgprs=24):
@@ -57,14 +58,16 @@ def test_reports_show_what_is_in_a_compressed_bundle(build, tmp_path):
     (first, second) = report(build, tmp_path, "code")
     assert {first["arch"], second["arch"]} == {"gfx1030", "gfx90a"}
     row = first if first["arch"] == "gfx1030" else second
-    assert (row["name"], row["launches"], row["mode"], row["vgprs"], row["lds_bytes"], row["wave_size"], row["problem"]) == ("wanted", "1", "WGP", "25", "2048", "32", "")
+    assert (row["name"], row["launches"], row["mode"], row["vgprs"], row["lds_bytes"],
+            row["wave_size"], row["problem"]) == ("wanted", "1", "WGP", "25", "2048", "32", "")
     assert report(build, tmp_path, "kernels")[0]["vgprs"] in ("25", "50")
 
 
 def with_section(build, folder, content):
     (folder / "fatbin").write_bytes(content)
     program = folder / "kernels"
-    subprocess.run(["objcopy", "--add-section", f".hip_fatbin={folder / 'fatbin'}", build.tracees / "kernels", program], check=True, timeout=60)
+    subprocess.run(["objcopy", "--add-section", f".hip_fatbin={folder / 'fatbin'}", build.tracees / "kernels", program],
+                   check=True, timeout=60)
     return program
 
 
@@ -92,9 +95,11 @@ def test_what_is_damaged_is_left_out_and_said(build, tmp_path):
     broken = bytearray(make_code(build, "2-zstd", "broken"))
     broken[24:28] = b"????"
     # Behind the end of a mapped file its page is zero, which is no deflate block.
-    database = load(build, tmp_path, broken=("memory", bytes(broken)), cut=("file", make_code(build, "3-zlib", "cut")[:34]), unknown=("memory", bytes(unknown)))
+    database = load(build, tmp_path, broken=("memory", bytes(broken)),
+                    cut=("file", make_code(build, "3-zlib", "cut")[:34]), unknown=("memory", bytes(unknown)))
     problems = dict(database.rows("SELECT mangled, problem FROM kernel_codes WHERE problem IS NOT NULL"))
-    assert problems == {"broken": "compressed, and damaged or cut", "cut": "compressed, and damaged or cut", "unknown": "compressed in a way that is not known"}
+    assert problems == {"broken": "compressed, and damaged or cut", "cut": "compressed, and damaged or cut",
+                        "unknown": "compressed in a way that is not known"}
 
 
 def test_a_damaged_bundle_does_not_hide_the_others(build, tmp_path):
@@ -102,4 +107,5 @@ def test_a_damaged_bundle_does_not_hide_the_others(build, tmp_path):
     damaged[24:28] = b"????"
     section = aligned(bytes(damaged)) + aligned(make_code(build, "3-zstd", SECOND))
     database, _ = record(build, tmp_path, [with_section(build, tmp_path, section), "6"])
-    assert database.rows(FACTS) == [(FIRST, None, None, None, None, None, "compressed, and damaged or cut"), *facts(SECOND)]
+    assert database.rows(FACTS) == [(FIRST, None, None, None, None, None, "compressed, and damaged or cut"),
+                                    *facts(SECOND)]

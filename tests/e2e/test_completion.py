@@ -8,7 +8,7 @@ import pytest
 ASK = r"""
 source "$1"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
-case $1 in fade) _fade ;; fade-run) _fade_run ;; fade-attach) _fade_attach ;; fade-trace) _fade_trace ;; fade-top) _fade_top ;; fade-query) _fade_query ;; fade-doctor) _fade_doctor ;; fadectl) _fadectl ;; esac 2>/dev/null
+case $1 in fade|fade-*|fadectl) "_${1//-/_}" ;; esac 2>/dev/null
 printf '%s\n' "${COMPREPLY[@]}"
 """
 
@@ -16,7 +16,8 @@ printf '%s\n' "${COMPREPLY[@]}"
 @pytest.fixture
 def complete(build):
     def ask(*words):
-        done = subprocess.run(["bash", "-c", ASK, "bash", str(build.folder / "cli/man/completion.bash"), *words], stdout=subprocess.PIPE, text=True, timeout=60)
+        done = subprocess.run(["bash", "-c", ASK, "bash", str(build.folder / "cli/man/completion.bash"), *words],
+                              stdout=subprocess.PIPE, text=True, timeout=60)
         return set(done.stdout.split())
 
     return ask

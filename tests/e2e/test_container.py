@@ -17,7 +17,8 @@ import pytest
 import yaml
 
 import containers
-from containers import (DEFAULT_CAPABILITIES, PATIENCE, WITH_PTRACE, Served, container_command, environment, exec_command,
+from containers import (DEFAULT_CAPABILITIES, PATIENCE, WITH_PTRACE, Served, container_command,
+                        environment, exec_command,
                         namespaces_of, numbers_of, sh)
 from harness import Database, descendants
 from programs import fade  # noqa: F401 (fixtures)
@@ -48,7 +49,8 @@ def base(build, package):
         root = containers.base_root(build.folder / "container/root", [*containers.needed_by(package), *extra])
     except containers.Unavailable as why:
         pytest.skip(f"no container can be made here: {why}")
-    probe = subprocess.run(container_command(containers.Image([root]), ["true"]), stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+    probe = subprocess.run(container_command(containers.Image([root]), ["true"]),
+                           stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
     if probe.returncode != 0:
         pytest.skip(f"no container can be made here: {probe.stderr.strip()}")
     return root
@@ -57,7 +59,8 @@ def base(build, package):
 @pytest.fixture(scope="module")
 def image(base, package, tmp_path_factory):
     """As docker/Dockerfile.debian makes it of the package that was just built."""
-    return containers.built(containers.SOURCE / "docker/Dockerfile.debian", base, package.parent, tmp_path_factory.mktemp("image"))
+    return containers.built(containers.SOURCE / "docker/Dockerfile.debian", base,
+                            package.parent, tmp_path_factory.mktemp("image"))
 
 
 def vendor_layer(build, folder, libraries=LIBRARIES, kernel=KERNEL, runtime="v6"):
@@ -125,7 +128,8 @@ class Attached:
 
     def __init__(self, command, cwd=None):
         self.log = tempfile.NamedTemporaryFile()
-        self.process = subprocess.Popen([str(word) for word in command], cwd=cwd, env=environment(), stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([str(word) for word in command], cwd=cwd,
+                                        env=environment(), stdin=subprocess.DEVNULL,
                                         stderr=self.log)
         until(lambda: "fade: held " in self.text() or self.process.poll() is not None)
         assert self.process.poll() is None, self.text()
@@ -181,22 +185,26 @@ def test_the_image_holds_fade_and_its_capability(image):
     assert (done.returncode, done.stdout.split()[0], done.stderr) == (0, "fade-attach", "")
     done = run(container_command(image, ["getcap", "/usr/bin/fade-attach"]))
     assert done.stdout == "/usr/bin/fade-attach cap_sys_ptrace=p\n"
-    assert run(container_command(image, ["ls", "-A", "/tmp", "/var/lib/apt/lists"])).stdout.split() == ["/tmp:", "/var/lib/apt/lists:"]
+    assert run(container_command(image, ["ls", "-A", "/tmp", "/var/lib/apt/lists"])).stdout.split() == [
+        "/tmp:", "/var/lib/apt/lists:"]
 
 
 def test_the_bundled_program_is_recorded_in_the_image(image, out):
-    demo = run(container_command(image, ["sh", "-c", "ls /usr/lib/*/fade/demo/fade-demo /usr/lib/fade/demo/fade-demo"])).stdout.strip()
+    demo = run(container_command(
+        image, ["sh", "-c", "ls /usr/lib/*/fade/demo/fade-demo /usr/lib/fade/demo/fade-demo"])).stdout.strip()
     command = [*image.entry, "run", "-q", "-o", "/out/x.db", "--", "sh", "-c", 'echo "$$"; exec "$1"', "sh", demo]
     done = run(container_command(image, command, capabilities=DEFAULT_CAPABILITIES, volumes=volumes(out)))
     assert done.returncode == 0 and "launches" in done.stdout, done.stderr
     database = Database(out / "x.db")
     assert database.value("SELECT sum(calls) FROM call_stats WHERE name = 'hipMalloc'") > 0
-    assert {pid for (pid,) in database.rows("SELECT pid FROM processes")} == {int(done.stdout.split()[0])}  # as seen inside
+    # as seen inside
+    assert {pid for (pid,) in database.rows("SELECT pid FROM processes")} == {int(done.stdout.split()[0])}
     done = run(container_command(image, [*image.entry, "query", "/out/x.db", "top"], volumes=volumes(out)))
     assert "hipMalloc" in done.stdout
 
 
-@pytest.mark.parametrize("program, status", [("exit 7", 7), ("kill -SEGV $$", 139), ("kill -TERM $$", 143), ("kill -KILL $$", 137),
+@pytest.mark.parametrize("program, status", [("exit 7", 7), ("kill -SEGV $$", 139),
+                                             ("kill -TERM $$", 143), ("kill -KILL $$", 137),
                                              ("(sleep 0.1; exit 3) & exit 5", 5)])
 def test_as_the_first_process_fade_run_ends_as_the_program_does(image, out, program, status):
     """The kernel does not let a PID namespace's first process die of its own signals."""
@@ -209,7 +217,8 @@ def test_as_the_first_process_fade_run_ends_as_the_program_does(image, out, prog
 def test_from_the_host_by_the_hosts_number(fade, serve, app, tmp_path):
     served = serve(app, capabilities=DEFAULT_CAPABILITIES)
     assert numbers_of(served.pid) == [served.pid, served.inner] and served.inner == 1
-    check_recording(served, [fade.path("fade-attach"), "-o", "x.db", served.pid], tmp_path / "x.db", served.pid, cwd=tmp_path)
+    check_recording(served, [fade.path("fade-attach"), "-o", "x.db", served.pid],
+                    tmp_path / "x.db", served.pid, cwd=tmp_path)
 
 
 def test_without_privileges_for_the_kernels_own_links(fade, serve, app, tmp_path):
@@ -241,7 +250,8 @@ def test_two_containers_whose_files_share_their_names(build, fade, serve, app, b
     first.make(5)
     second.make(7)
     attached.detach()
-    assert recorded(tmp_path / "x.db") == {first.pid: (5, 5, KERNEL, LIBRARY), second.pid: (7, 7, OTHER_KERNEL, LIBRARY)}
+    assert recorded(tmp_path / "x.db") == {first.pid: (5, 5, KERNEL, LIBRARY),
+                                           second.pid: (7, 7, OTHER_KERNEL, LIBRARY)}
     assert first.end() == second.end() == (0, "")
 
 
@@ -303,7 +313,8 @@ def test_by_the_containers_id(fade, serve, app, tmp_path):
         except OSError as error:
             pytest.skip(f"the control group takes no process: {error}")
         try:
-            check_recording(served, [fade.path("fade-attach"), "-o", "x.db", "--container", container[:12]], tmp_path / "x.db",
+            check_recording(served, [fade.path("fade-attach"), "-o", "x.db", "--container", container[:12]],
+                            tmp_path / "x.db",
                             served.pid, cwd=tmp_path)
             done = fade("fade-attach", "--container", container[:12], cwd=tmp_path)
             assert done.returncode == 4 and f"no running container '{container[:12]}'" in done.stderr
@@ -315,18 +326,22 @@ def test_by_the_containers_id(fade, serve, app, tmp_path):
 @needs_open_yama
 def test_in_the_same_container(serve, app_with_fade, out):
     served = serve(app_with_fade, capabilities=DEFAULT_CAPABILITIES, volumes=volumes(out))
-    command = exec_command(served.pid, ["fade", "attach", "-o", "/out/x.db", served.inner], capabilities=DEFAULT_CAPABILITIES)
+    command = exec_command(served.pid, ["fade", "attach", "-o", "/out/x.db", served.inner],
+                           capabilities=DEFAULT_CAPABILITIES)
     check_recording(served, command, out / "x.db", served.inner)
 
 
 def test_what_a_user_without_the_capability_is_told(serve, app_with_fade):
     served = serve(app_with_fade, capabilities=DEFAULT_CAPABILITIES)
-    done = run(exec_command(served.pid, ["fade", "attach", "--check", served.inner], user=1000, capabilities=DEFAULT_CAPABILITIES))
+    done = run(exec_command(served.pid, ["fade", "attach", "--check", served.inner],
+                            user=1000, capabilities=DEFAULT_CAPABILITIES))
     assert done.returncode == 3 and "uid 1000" in done.stdout
     text = " ".join(done.stdout.split())
-    assert "it belongs to user root (uid 0), and this is uid 1000" in text and "no process can have it in this container" in text
+    assert "it belongs to user root (uid 0), and this is uid 1000" in text
+    assert "no process can have it in this container" in text
     assert "start the container with --cap-add=SYS_PTRACE" in text
-    done = run(exec_command(served.pid, ["fade", "attach", "--check", served.inner], user=1000, capabilities=WITH_PTRACE))
+    done = run(exec_command(served.pid, ["fade", "attach", "--check", served.inner],
+                            user=1000, capabilities=WITH_PTRACE))
     assert done.returncode == 0, done.stdout  # through the file's capability
     assert served.end() == (0, "")
 
@@ -340,7 +355,8 @@ def beside(image, served, command, out, **options):
 @needs_open_yama
 def test_beside_it_with_no_capability_for_the_same_user(serve, app, image, out):
     served = serve(app, capabilities=DEFAULT_CAPABILITIES)
-    command = beside(image, served, [*image.entry, "attach", "-o", "/out/x.db", "1"], out, capabilities=DEFAULT_CAPABILITIES)
+    command = beside(image, served, [*image.entry, "attach", "-o", "/out/x.db", "1"],
+                     out, capabilities=DEFAULT_CAPABILITIES)
     check_recording(served, command, out / "x.db", 1)
 
 
@@ -357,7 +373,8 @@ def test_beside_it_children_have_the_containers_numbers(serve, app, image, out):
 def test_beside_it_with_the_capability(serve, app, image, out, user, target):
     """Root has it at once, other users through the file."""
     served = serve(app, user=target, capabilities=DEFAULT_CAPABILITIES)
-    command = beside(image, served, [*image.entry, "attach", "-o", "/out/x.db", "1"], out, user=user, capabilities=WITH_PTRACE)
+    command = beside(image, served, [*image.entry, "attach", "-o", "/out/x.db", "1"],
+                     out, user=user, capabilities=WITH_PTRACE)
     check_recording(served, command, out / "x.db", 1)
 
 
@@ -366,7 +383,8 @@ def test_beside_it_a_call_under_way_is_named(serve, app, image, out, user):
     served = serve(app, ["env", "FADE_STANDIN_DELAY=hipMemset:8s"], capabilities=DEFAULT_CAPABILITIES)
     served.begin(1)
     until(lambda: pathlib.Path(f"/proc/{served.pid}/syscall").read_text().split()[0] == CLOCK_NANOSLEEP)
-    attached = Attached(beside(image, served, [*image.entry, "attach", "-o", "/out/x.db", "1"], out, user=user, capabilities=WITH_PTRACE))
+    attached = Attached(beside(image, served, [*image.entry, "attach", "-o", "/out/x.db", "1"],
+                               out, user=user, capabilities=WITH_PTRACE))
     assert served.answer() == 1
     assert "a call was under way already: hipMemset" in attached.detach()
 
@@ -383,7 +401,8 @@ def test_an_effective_capability_of_the_file_would_forbid_the_start(image, out):
     script = "cp /usr/bin/fade-attach /out && setcap cap_sys_ptrace+ep /out/fade-attach"
     run(container_command(image, ["sh", "-c", script], volumes=volumes(out)))
     for program, works in (("/usr/bin/fade-attach", True), ("/out/fade-attach", False)):
-        done = run(container_command(image, [program, "--version"], volumes=volumes(out), user=1000, capabilities=DEFAULT_CAPABILITIES))
+        done = run(container_command(image, [program, "--version"], volumes=volumes(out),
+                                     user=1000, capabilities=DEFAULT_CAPABILITIES))
         assert (done.returncode == 0) == works, done.stderr
     assert "Operation not permitted" in done.stderr
 
@@ -403,13 +422,15 @@ def rootless(serve, app):
 
 
 def test_root_comes_into_a_rootless_container(fade, rootless, tmp_path):
-    check_recording(rootless, [fade.path("fade-attach"), "-o", "x.db", rootless.pid], tmp_path / "x.db", rootless.pid, cwd=tmp_path)
+    check_recording(rootless, [fade.path("fade-attach"), "-o", "x.db", rootless.pid],
+                    tmp_path / "x.db", rootless.pid, cwd=tmp_path)
 
 
 @needs_open_yama
 def test_its_owner_comes_into_a_rootless_container(image, rootless, out):
     """Whoever made a user namespace has all capabilities in it."""
-    command = container_command(image, ["fade-attach", "-o", "/out/x.db", rootless.pid], user=12345, capabilities=(), volumes=volumes(out),
+    command = container_command(image, ["fade-attach", "-o", "/out/x.db", rootless.pid],
+                                user=12345, capabilities=(), volumes=volumes(out),
                                 pid_of="host")
     check_recording(rootless, command, out / "x.db", rootless.pid)
 

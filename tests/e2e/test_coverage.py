@@ -1,4 +1,5 @@
-"""No sentence of a report claims more than was watched: what is stored of that, and what reports say over parts of programs whose truth is known."""
+"""No sentence of a report claims more than was watched: what is stored of that, and what reports say over parts of
+programs whose truth is known."""
 import subprocess
 
 import pytest
@@ -25,7 +26,9 @@ class Recorded:
 
     def topic(self, name):
         """complete, level, narrowed, why of the last process."""
-        return self.rows(f"SELECT complete, level, narrowed, why FROM watched WHERE topic = '{name}' ORDER BY process_id DESC LIMIT 1")[0]
+        return self.rows(
+            f"SELECT complete, level, narrowed, why FROM watched WHERE topic = '{name}' ORDER BY process_id DESC "
+            f"LIMIT 1")[0]
 
 
 @pytest.fixture
@@ -40,11 +43,13 @@ def parts(build):
 
 # ---------------------------------------------------------------- the options, as they were typed
 def test_options_are_stored_as_they_were_typed(recorded, parts):
-    recorded.run(parts("alloc"), "-e", "mem,copy", "--kernel-include-regex", "a|b", "--delay", "1ms", "--no-follow", "--max-size=1G", "--on-full", "stop",
+    recorded.run(parts("alloc"), "-e", "mem,copy", "--kernel-include-regex", "a|b",
+                 "--delay", "1ms", "--no-follow", "--max-size=1G", "--on-full", "stop",
                  "--stack-depth", "3", "-E", "MY_API_KEY=hush", FADE_OPTIONS="--hang-timeout 5m")
     (options,), = recorded.rows("SELECT options FROM sessions")
     typed = options.replace(f" -o {recorded.path}", "")
-    assert typed == "--hang-timeout 5m -q -e mem,copy --kernel-include-regex 'a|b' --delay 1ms --no-follow --max-size=1G --on-full stop --stack-depth 3 -E 'MY_API_KEY=<redacted>'"
+    assert typed == ("--hang-timeout 5m -q -e mem,copy --kernel-include-regex 'a|b' --delay 1ms --no-follow "
+                     "--max-size=1G --on-full stop --stack-depth 3 -E 'MY_API_KEY=<redacted>'")
     assert "-e mem,copy" in recorded.ask("info").stdout
 
 
@@ -76,12 +81,16 @@ def test_what_narrows_is_named(recorded, parts, options, topic, level, narrowed,
 
 def test_a_kernel_filter_narrows_rows_and_not_counts(recorded, parts):
     recorded.run(parts("launch=4"), "--kernel-include-regex", "first")
-    assert recorded.rows("SELECT topic, complete, has_rows FROM watched WHERE topic IN ('kernels', 'launches') ORDER BY 1") == [("kernels", 1, 0), ("launches", 1, 1)]
+    assert recorded.rows(
+        "SELECT topic, complete, has_rows FROM watched WHERE topic IN ('kernels', 'launches') ORDER BY 1") == [
+            ("kernels", 1, 0), ("launches", 1, 1)]
 
 
 def test_statistics_are_a_level(recorded, parts):
     recorded.run(parts("alloc launch=4"), "--detail", "stats")
-    assert recorded.rows("SELECT DISTINCT level FROM watched UNION SELECT DISTINCT level FROM coverage WHERE functions > 0") == [("statistics",)]
+    assert recorded.rows(
+        "SELECT DISTINCT level FROM watched UNION SELECT DISTINCT level FROM coverage WHERE functions > 0") == [
+            ("statistics",)]
 
 
 # ---------------------------------------------------------------- verdict and check
@@ -95,14 +104,18 @@ def test_no_program_is_accused_of_what_was_not_watched(recorded, parts, options,
     recorded.run(parts(words), *options)
     assert recorded.rows("SELECT verdict FROM session_verdicts") == [("UNWATCHED",)]
     checked = recorded.ask("check", "--fail-on", "not-used")
-    assert checked.returncode == 2 and checked.stdout.startswith("unknown: not used: ") and "(verdict UNWATCHED" in checked.stdout
+    assert checked.returncode == 2 and checked.stdout.startswith("unknown: not used: ")
+    assert "(verdict UNWATCHED" in checked.stdout
 
 
 @pytest.mark.parametrize("options, words, condition, status", [
-    ([], "alloc", "leaks", 1), ([], "alloc free", "leaks", 0), ([], "fail", "errors", 1), ([], "alloc free", "errors", 0), ([], "alloc", "exit", 0),
+    ([], "alloc", "leaks", 1), ([], "alloc free", "leaks", 0), ([], "fail", "errors", 1),
+    ([], "alloc free", "errors", 0), ([], "alloc", "exit", 0),
     (["--detail", "stats"], "alloc", "leaks", 1), (["--detail", "stats"], "alloc free", "leaks", 0),
-    (["-e", "copy"], "alloc", "leaks", 2), (["--exclude", "^hipFree$"], "alloc free", "leaks", 2), (["--include", "^hipFree$"], "alloc", "leaks", 2),
-    (["-e", "mem"], "fail", "errors", 2), (["-e", "device"], "fail", "errors", 1), (["-e", "mem"], "alloc", "findings", 2),
+    (["-e", "copy"], "alloc", "leaks", 2), (["--exclude", "^hipFree$"], "alloc free", "leaks", 2),
+    (["--include", "^hipFree$"], "alloc", "leaks", 2),
+    (["-e", "mem"], "fail", "errors", 2), (["-e", "device"], "fail", "errors", 1),
+    (["-e", "mem"], "alloc", "findings", 2),
 ], ids=lambda value: "-".join(value).strip("-") if isinstance(value, list) else str(value).replace(" ", "+"))
 def test_a_check_ends_with_two_where_it_cannot_be_told(recorded, parts, options, words, condition, status):
     recorded.run(parts(words), *options)

@@ -1,5 +1,5 @@
-"""Every report over parts of programs whose truth is known: no sentence may be false. A narrowing is a way to record less; each
-has the sentences that would be false of it."""
+"""Every report over parts of programs whose truth is known: no sentence may be false. A narrowing is a way to record
+less; each has the sentences that would be false of it."""
 import functools
 import os
 import pathlib
@@ -15,16 +15,20 @@ import harness
 import thorough
 from daemons import wait_until
 
-# What the program does: two blocks allocated, one freed (1 MiB leaks), eight launches of two kernels, a failed call, a copy.
+# What the program does: two blocks allocated, one freed (1 MiB leaks), eight launches of two kernels, a failed call, a
+# copy.
 WORDS = "alloc launch=4 alloc free fail copy sync launch=4"
 NO_MEMORY = ("everything was freed", "nothing was allocated", "nothing was left allocated", "passed: no leaks")
 NO_FAILURE = ("No call failed", "passed: no errors")
-NO_USE = ("ALLOCATED_NO_LAUNCH", "QUERIED_ONLY", "LOADED_UNUSED", "NOT_LOADED", "No HIP library was ever loaded", "none of them called HIP",
-          "did not use the GPU", "did not use an AMD GPU", "used: no device", "no memory was allocated and no work was given")
+NO_USE = ("ALLOCATED_NO_LAUNCH", "QUERIED_ONLY", "LOADED_UNUSED", "NOT_LOADED", "No HIP library was ever loaded",
+          "none of them called HIP",
+          "did not use the GPU", "did not use an AMD GPU", "used: no device",
+          "no memory was allocated and no work was given")
 WHOLE = ("no calls dropped", "passed: used, no errors, no dropped calls, closed cleanly")
 LEAKS_MORE = ("2.00 MiB never freed", "2097152 bytes of GPU memory")  # one block was freed
 # Of each narrowing; these are whole sentences, which coverage completes.
-NARROWED = ("every event was recorded", "0 B at the end", "(nothing: no kernel was launched)", "held elsewhere", "No program was told", "nothing was stopped",
+NARROWED = ("every event was recorded", "0 B at the end", "(nothing: no kernel was launched)",
+            "held elsewhere", "No program was told", "nothing was stopped",
             "ran on when fade left at 0.0 s")
 ALL = (*NO_MEMORY, *NO_FAILURE, *NO_USE, *WHOLE)
 
@@ -46,24 +50,40 @@ NARROWINGS = {  # name: options, sentences that would be false
     "kernels first": (["--kernel-include-regex", "first"], (*NO_MEMORY, *NO_USE, "no calls dropped")),
     "no kernel": (["--kernel-exclude-regex", "."], (*NO_MEMORY, *NO_USE, "no calls dropped")),
     "kernels not first": (["--kernel-exclude-regex", "first"], (*NO_MEMORY, *NO_USE, "no calls dropped")),
-    "statistics": (["--detail", "stats"], (*NO_MEMORY, *NO_FAILURE, *NO_USE, "no calls dropped", "every call in order")),
+    "statistics": (["--detail", "stats"], (*NO_MEMORY, *NO_FAILURE, *NO_USE, "no calls dropped",
+                                           "every call in order")),
     "statistics of copies": (["--detail", "stats", "-e", "copy"], ALL),
-    "kernels as statistics": (["--detail", "calls,kernel=stats"], (*NO_MEMORY, *NO_FAILURE, *NO_USE, *LEAKS_MORE, "no calls dropped", "every call in order", "(no call seen)")),
-    "memory as statistics": (["--detail", "calls,mem=stats"], (*NO_MEMORY, *NO_FAILURE, *NO_USE, *LEAKS_MORE, "no calls dropped", "every call in order")),
-    "memory in rows": (["--detail", "stats,mem=full"], (*NO_MEMORY, *NO_FAILURE, *NO_USE, *LEAKS_MORE, "no calls dropped", "every call in order")),
+    "kernels as statistics": (["--detail", "calls,kernel=stats"],
+                              (*NO_MEMORY, *NO_FAILURE, *NO_USE, *LEAKS_MORE, "no calls dropped",
+                               "every call in order", "(no call seen)")),
+    "memory as statistics": (["--detail", "calls,mem=stats"], (*NO_MEMORY, *NO_FAILURE, *NO_USE,
+                                                               *LEAKS_MORE, "no calls dropped", "every call in order")),
+    "memory in rows": (["--detail", "stats,mem=full"],
+                       (*NO_MEMORY, *NO_FAILURE, *NO_USE, *LEAKS_MORE, "no calls dropped", "every call in order")),
     "another program": (["--exe", "no-such-program"], ALL),
     "delay": (["--delay", "1h"], ALL),
     "full detail": (["--detail", "full"], (*NO_MEMORY, *NO_FAILURE, *NO_USE)),
     "another rank": (["--only-rank", "3"], ALL),
-    "no children": (["--no-follow"], tuple(s for s in ALL if s != "NOT_LOADED")),  # the shell, which is watched, loads nothing
+    # the shell, which is watched, loads nothing
+    "no children": (["--no-follow"], tuple(s for s in ALL if s != "NOT_LOADED")),
 }
 LOSSES = {  # name: what happens to the recording of the whole program, sentences that would be false
-    "results not seen": ("INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 0, 4, 'results of calls (the calls themselves are recorded): no room')", WHOLE),
-    "database locked": ("INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 9000000000, 4, 'another process had the database locked')", WHOLE),
-    "disk full": ("INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 0, 4, 'the database could not be written')", WHOLE),
-    "size limit": ("INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 9000000000, 4, 'size limit reached: calls are only counted')", WHOLE),
+    "results not seen": (
+        "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 0, 4, 'results of calls (the calls themselves "
+        "are recorded): no room')", WHOLE),
+    "database locked": (
+        "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 9000000000, 4, 'another process had the "
+        "database locked')", WHOLE),
+    "disk full": (
+        "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 0, 4, 'the database could not be written')",
+        WHOLE),
+    "size limit": (
+        "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 9000000000, 4, 'size limit reached: calls are "
+        "only counted')", WHOLE),
     "rows of allocations": ("DELETE FROM alloc_", NO_MEMORY),
-    "breakpoints taken out": ("INSERT INTO lifecycle_ (session, ts, process, kind, value, detail) VALUES (1, 0, 1, 'vanished', 1, '1 breakpoint (hipMalloc): gone')", WHOLE),
+    "breakpoints taken out": (
+        "INSERT INTO lifecycle_ (session, ts, process, kind, value, detail) VALUES (1, 0, 1, 'vanished', 1, '1 "
+        "breakpoint (hipMalloc): gone')", WHOLE),
 }
 
 
@@ -76,7 +96,8 @@ FULL_WORDS = "alloc alloc launch=100000 free fail fail copy sync launch=4"  # 1 
 
 
 # Reports whose sentences are conclusions. The others have a sentence where they have no rows.
-CONCLUSIONS = ("allocators", "devices", "drops", "errors", "fallbacks", "findings", "idle", "kernels", "leaks", "lifecycle", "memory", "oom", "overhead", "processes", "top")
+CONCLUSIONS = ("allocators", "devices", "drops", "errors", "fallbacks", "findings",
+               "idle", "kernels", "leaks", "lifecycle", "memory", "oom", "overhead", "processes", "top")
 
 
 def reports_of(build, path, *expected):
@@ -90,7 +111,8 @@ def reports_of(build, path, *expected):
         place = zlib.crc32(os.environ["PYTEST_CURRENT_TEST"].encode())
         names = [*expected, *CONCLUSIONS[place % 3::3], *others[place % 12::12]]
     pages = [f"{name} -f table" for name in names]
-    pages += ["memory --peak -f table", "flame --weight leaks -f table", "flame --weight peak -f table", "check", "check --fail-on leaks",
+    pages += ["memory --peak -f table", "flame --weight leaks -f table", "flame --weight peak -f table",
+              "check", "check --fail-on leaks",
               "check --fail-on errors", "verdict -f table", "summary -f table", "first-error -f table"]
     answers = [ask(build, path, *page.split()) for page in dict.fromkeys(pages)]  # some pages are reports, too
     assert not [answer.stderr for answer in answers if "cannot run this SQL" in answer.stderr]
@@ -98,13 +120,15 @@ def reports_of(build, path, *expected):
 
 
 def ask(build, path, *words):
-    return subprocess.run([build.fade_query, path, *words], cwd=path.parent, capture_output=True, text=True, timeout=120)
+    return subprocess.run([build.fade_query, path, *words], cwd=path.parent, capture_output=True,
+                          text=True, timeout=120)
 
 
 def record(build, folder, options, words=WORDS):
     path = folder / "run.db"
     before = ["sh", "-c", '"$@"; true', "sh"] if "--no-follow" in options else []
-    harness.run([build.fade_run, "-q", *options, "-o", path, "--", *before, build.tracees / "parts", *words.split()], build.environment("v6", RANK="0"), folder)
+    harness.run([build.fade_run, "-q", *options, "-o", path, "--", *before, build.tracees / "parts", *words.split()],
+                build.environment("v6", RANK="0"), folder)
     return path
 
 
@@ -128,7 +152,8 @@ def narrowed(build, tmp_path_factory):
 @pytest.mark.parametrize("name", NARROWINGS)
 def test_no_report_claims_more_than_was_watched(build, narrowed, name):
     forbidden = NARROWINGS[name][1]
-    expect_none(reports_of(build, narrowed(name)), (*forbidden, *(NARROWED if name not in ("nothing", "full detail") else ())))
+    expect_none(reports_of(build, narrowed(name)),
+                (*forbidden, *(NARROWED if name not in ("nothing", "full detail") else ())))
 
 
 @pytest.mark.parametrize("name", LOSSES)
@@ -142,8 +167,11 @@ def test_no_report_claims_what_was_lost(build, narrowed, tmp_path, name):
 
 
 def sums_of(build, path):
-    rows = ask(build, path, "sql", "SELECT coalesce(sum(live_at_end), 0), coalesce(sum(peak), 0) FROM memory_totals", "-f", "tsv").stdout.splitlines()[1]
-    placed = ask(build, path, "sql", "SELECT coalesce(sum(size), 0) FROM allocations WHERE end IS NULL AND memory IS NOT NULL", "-f", "tsv").stdout.splitlines()[1]
+    rows = ask(build, path, "sql", "SELECT coalesce(sum(live_at_end), 0), coalesce(sum(peak), 0) FROM memory_totals",
+               "-f", "tsv").stdout.splitlines()[1]
+    placed = ask(build, path, "sql",
+                 "SELECT coalesce(sum(size), 0) FROM allocations WHERE end IS NULL AND memory IS NOT NULL",
+                 "-f", "tsv").stdout.splitlines()[1]
     return [int(n) for n in rows.split("\t")], int(placed)
 
 
@@ -166,7 +194,8 @@ class Waiting:
     """The program, between its words: goes on when it is told to."""
 
     def __init__(self, build, folder, words, *before):
-        self.process = subprocess.Popen([*map(str, before), str(build.tracees / "parts"), *words.split()], env=build.environment("v6"), cwd=folder,
+        self.process = subprocess.Popen([*map(str, before), str(build.tracees / "parts"), *words.split()],
+                                        env=build.environment("v6"), cwd=folder,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.wait()
 
@@ -186,9 +215,12 @@ def test_a_window_of_a_healthy_program_is_not_its_life(build, tmp_path):
     """Launches before, an allocation in the window, its free and launches after."""
     path = tmp_path / "run.db"
     program = Waiting(build, tmp_path, "launch=4 wait alloc wait free launch=4")
-    attach = subprocess.Popen([build.folder / "cli" / "attach" / "fade-attach", "-q", "-o", path, str(program.process.pid)], cwd=tmp_path, stdin=subprocess.DEVNULL)
+    attach = subprocess.Popen([build.folder / "cli" / "attach" / "fade-attach", "-q",
+                               "-o", path, str(program.process.pid)], cwd=tmp_path, stdin=subprocess.DEVNULL)
     try:
-        wait_until(lambda: path.exists() and ask(build, path, "sql", "SELECT 'came' FROM lifecycle WHERE kind = 'attach'").stdout.splitlines()[1:] == ["came"])
+        wait_until(lambda: path.exists()
+                   and ask(build, path, "sql",
+                           "SELECT 'came' FROM lifecycle WHERE kind = 'attach'").stdout.splitlines()[1:] == ["came"])
         program.go_on()
         program.wait()
     finally:
@@ -207,9 +239,12 @@ class Attached:
     def __init__(self, build, folder, words, *options):
         self.build, self.path = build, folder / "run.db"
         self.program = Waiting(build, folder, words)
-        self.fade = subprocess.Popen([build.folder / "cli" / "attach" / "fade-attach", "-q", *options, "-o", self.path, str(self.program.process.pid)], cwd=folder,
+        self.fade = subprocess.Popen([build.folder / "cli" / "attach" / "fade-attach",
+                                      "-q", *options, "-o", self.path, str(self.program.process.pid)], cwd=folder,
                                      stdin=subprocess.DEVNULL)
-        wait_until(lambda: self.path.exists() and ask(build, self.path, "sql", "SELECT 'came' FROM lifecycle WHERE kind = 'attach'").stdout.splitlines()[1:] == ["came"])
+        wait_until(lambda: self.path.exists()
+                   and ask(build, self.path, "sql",
+                           "SELECT 'came' FROM lifecycle WHERE kind = 'attach'").stdout.splitlines()[1:] == ["came"])
 
     def reports_after_the_programs_end(self, *expected):
         assert self.program.end() == 0
@@ -220,7 +255,8 @@ class Attached:
 def test_out_of_memory_after_attach_blames_nobody(build, tmp_path):
     """1 MiB of the 2 MiB that the program holds was allocated before fade came."""
     text = Attached(build, tmp_path, "alloc wait alloc oom").reports_after_the_programs_end("findings", "oom")
-    expect_none(text, (*NO_USE, *NO_MEMORY, *WHOLE, *NARROWED, "the process held 1.00 MiB", "The process itself held 1.00 MiB", "Process held 1.00 MiB", "2.00 MiB never freed"))
+    expect_none(text, (*NO_USE, *NO_MEMORY, *WHOLE, *NARROWED, "the process held 1.00 MiB",
+                       "The process itself held 1.00 MiB", "Process held 1.00 MiB", "2.00 MiB never freed"))
     assert "held at least 1.00 MiB" in flat(text) and "allocated before fade recorded" in flat(text)
 
 
@@ -253,7 +289,8 @@ def test_a_full_recording_says_what_it_lacks(build, tmp_path, on_full):
     (left, _), _ = sums_of(build, path)
     assert left == (2 << 20 if on_full == "stop" else 1 << 20)
     if on_full == "stop":
-        assert "2.00 MiB" in ask(build, path, "leaks", "-f", "table").stdout and ask(build, path, "check", "--fail-on", "leaks").returncode == 2
+        assert "2.00 MiB" in ask(build, path, "leaks", "-f", "table").stdout
+        assert ask(build, path, "check", "--fail-on", "leaks").returncode == 2
     else:
         assert ask(build, path, "check", "--fail-on", "leaks").returncode == 1
 
@@ -278,12 +315,14 @@ def test_zluda_without_cuda_says_nothing_of_cuda(build, tmp_path):
     path = tmp_path / "run.db"
     harness.run([build.fade_run, "-q", "-e", "all,-cuda", "-o", path, "--", build.tracees / "cuda", "gaps"],
                 build.environment("zluda"), tmp_path)
-    expect_none(reports_of(build, path), ('(nothing: no CUDA or NVML call was answered "not supported"', "did not use ZLUDA", *WHOLE))
+    expect_none(reports_of(build, path), ('(nothing: no CUDA or NVML call was answered "not supported"',
+                                          "did not use ZLUDA", *WHOLE))
 
 
 def test_memory_that_was_not_watched_is_not_called_pageable(build, tmp_path):
     path = record(build, tmp_path, ["-e", "copy"], "pin")
-    assert ask(build, path, "sql", "SELECT DISTINCT direction, memory FROM copies", "-f", "tsv").stdout.splitlines()[1:] == ["h2d\t"]
+    assert ask(build, path, "sql", "SELECT DISTINCT direction, memory FROM copies",
+               "-f", "tsv").stdout.splitlines()[1:] == ["h2d\t"]
     assert "pageable" not in ask(build, path, "copies", "-f", "tsv").stdout
     everything = record(build, tmp_path, ["--append"], "pin")
     assert "pinned" in ask(build, everything, "copies", "-f", "tsv").stdout
@@ -297,7 +336,8 @@ def test_a_child_that_is_not_followed_did_not_run_on(build, tmp_path):
 def test_check_of_a_running_recording_cannot_tell(build, tmp_path):
     path = tmp_path / "run.db"
     program = Waiting(build, tmp_path, "alloc free count wait launch=4", build.fade_run, "-q", "-o", path, "--")
-    wait_until(lambda: ask(build, path, "sql", "SELECT sum(calls) FROM call_stats HAVING sum(calls) > 2").stdout.count("\n") > 1)
+    wait_until(lambda: ask(build, path, "sql",
+                           "SELECT sum(calls) FROM call_stats HAVING sum(calls) > 2").stdout.count("\n") > 1)
     running = ask(build, path, "check")
     summary = ask(build, path, "summary", "-f", "table").stdout
     assert program.end() == 0
@@ -309,7 +349,8 @@ def test_check_of_a_running_recording_cannot_tell(build, tmp_path):
 def test_a_recording_that_was_cut_off_does_not_speak_of_the_end(build, tmp_path):
     path = tmp_path / "run.db"
     program = Waiting(build, tmp_path, "alloc free count wait alloc launch=4", build.fade_run, "-q", "-o", path, "--")
-    wait_until(lambda: ask(build, path, "sql", "SELECT sum(calls) FROM call_stats HAVING sum(calls) > 2").stdout.count("\n") > 1)
+    wait_until(lambda: ask(build, path, "sql",
+                           "SELECT sum(calls) FROM call_stats HAVING sum(calls) > 2").stdout.count("\n") > 1)
     program.process.kill()
     program.process.stdin.close()
     program.process.wait(60)
@@ -322,7 +363,8 @@ def test_what_was_held_when_fade_was_killed_is_told(build, tmp_path):
     """Rows of allocations that nothing freed are written at the end alone; the sums know of them."""
     path = tmp_path / "run.db"
     program = Waiting(build, tmp_path, "alloc alloc free count wait", build.fade_run, "-q", "-o", path, "--")
-    wait_until(lambda: ask(build, path, "sql", "SELECT sum(calls) FROM call_stats HAVING sum(calls) > 3").stdout.count("\n") > 1)
+    wait_until(lambda: ask(build, path, "sql",
+                           "SELECT sum(calls) FROM call_stats HAVING sum(calls) > 3").stdout.count("\n") > 1)
     program.process.kill()
     program.process.stdin.close()
     program.process.wait(60)

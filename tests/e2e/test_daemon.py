@@ -15,7 +15,8 @@ def test_a_session_from_attach_to_stop(daemon):
     daemon.start()
     target = daemon.target()
     session = daemon.attach(target.pid, "-e", "mem")
-    assert (session["pid"], session["program"], session["state"], session["threads"]) == (target.pid, "loop", "recording", 1)
+    assert (session["pid"], session["program"], session["state"],
+            session["threads"]) == (target.pid, "loop", "recording", 1)
     wait_until(lambda: daemon.json("show", session["id"])["calls"] > 100, "recorded calls")
     assert daemon.json("status")["running"] == 1
 
@@ -53,7 +54,8 @@ def test_tail_tells_what_happens_and_ends_with_the_session(daemon):
     daemon.start()
     target = daemon.target()
     session = daemon.attach(target.pid)
-    tail = subprocess.Popen([daemon.fadectl, "tail", str(session["id"]), "--json"], env=daemon.environment, stdout=subprocess.PIPE, text=True)
+    tail = subprocess.Popen([daemon.fadectl, "tail", str(session["id"]), "--json"],
+                            env=daemon.environment, stdout=subprocess.PIPE, text=True)
     daemon.started.append(tail)
     lines = iter(tail.stdout.readline, "")
     assert json.loads(next(lines))["what"] == "now"
@@ -103,7 +105,8 @@ def test_run_is_the_program(daemon):
     ran.mkdir()
     environment = {**daemon.environment, **daemon.build.environment("v6")}
     command = [str(daemon.fadectl), "run", "--", *daemon.build.command("loop 50")]
-    done = subprocess.run(command, env=environment, cwd=ran, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+    done = subprocess.run(command, env=environment, cwd=ran, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
     assert (done.returncode, done.stdout) == (0, b"done\n"), done.stderr
     session = wait_until(lambda: (s := daemon.sessions()[1])["state"] == "ended" and s, "the end")
     counted = {name: n for name, n in harness.summed(harness.read_counts(ran)).items() if not name.startswith("__")}
@@ -112,7 +115,8 @@ def test_run_is_the_program(daemon):
     assert session["program"] == "loop" and session["via"] == "run"
 
 
-@pytest.mark.parametrize("command, status", [(["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -TERM $$"], -15), (["/no/such/program"], 127), (["/etc/passwd"], 126)])
+@pytest.mark.parametrize("command, status", [(["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -TERM $$"], -15),
+                                             (["/no/such/program"], 127), (["/etc/passwd"], 126)])
 def test_run_ends_as_the_program_ends(daemon, command, status):
     daemon.start()
     daemon.ctl("run", "--", *command, status=status)
@@ -127,8 +131,13 @@ def test_run_does_not_begin_what_cannot_be_recorded(daemon):
 def test_fade_run_and_fade_attach_may_leave_it_to_the_daemon(daemon, tmp_path):
     daemon.start()
     environment = {**daemon.environment, **daemon.build.environment("v6")}
-    ask = lambda *words: subprocess.run(list(map(str, words)), env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)  # noqa: E731
-    done = ask(daemon.build.fade_run, "--daemon", "--chdir", tmp_path, "-E", "GREETING=hello", "--", "sh", "-c", "echo $GREETING; pwd; exit 3")
+
+    def ask(*words):
+        return subprocess.run(list(map(str, words)), env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+
+    done = ask(daemon.build.fade_run, "--daemon", "--chdir", tmp_path, "-E", "GREETING=hello",
+               "--", "sh", "-c", "echo $GREETING; pwd; exit 3")
     assert (done.returncode, done.stdout) == (3, f"hello\n{tmp_path}\n"), done.stderr
     wait_until(lambda: daemon.sessions()[1]["state"] == "ended", "the end")
     target = daemon.target()
@@ -148,7 +157,8 @@ def test_signals_come_once_where_the_daemon_records(daemon, tmp_path):
     daemon.start()
     command = [str(daemon.build.fade_run), "--daemon", "--", *daemon.build.command("hears")]
     environment = {**daemon.environment, **daemon.build.environment("v6")}
-    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True)
+    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, start_new_session=True)
     assert process.stdout.readline() == b"ready\n"
     os.killpg(process.pid, signal.SIGTERM)
     os.kill(process.pid, signal.SIGHUP)

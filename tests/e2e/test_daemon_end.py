@@ -115,7 +115,8 @@ def test_a_killed_worker_loses_no_program(daemon):
     target = daemon.target()
     session = daemon.attach(target.pid)
     os.kill(session["worker"], signal.SIGKILL)
-    lost = wait_until(lambda: (s := daemon.sessions()[session["id"]])["state"] == "lost" and s, "the end of the session")
+    lost = wait_until(lambda: (s := daemon.sessions()[session["id"]])["state"] == "lost"
+                      and s, "the end of the session")
     assert "signal 9" in lost["ending"]
     assert goes_on(target)
     again = daemon.attach(target.pid)  # clears away what was left behind

@@ -22,9 +22,13 @@ def test_bytes_from_anywhere_do_not_disturb(daemon):
         with daemon.raw() as connection:
             connection.sendall(data)
             assert b"bytes" in until_closed(connection)
-    for text in ('{"v":2,"id":1,"method":"status"}', '{"v":1,"id":1,"method":"no-such"}', '[[[[[[', '{"v":1,"id":1,"method":"attach","params":{"pid":"x"}}',
-                 '{"v":1,"id":1,"method":"attach","params":{"pid":1e30}}', '{"v":1,"id":1,"method":"attach","params":{"pid":%d,"options":{"output":"/etc/x"}}}' % target.pid,
-                 '{"v":1,"id":1,"method":"stop","params":{"id":-1}}', '{"v":1,"id":1,"method":"watch-add","params":{"exe":"(a*)*\\\\1"}}', '{"v":1,"id":1,"method":"tail","params":{"id":[]}}'):
+    for text in ('{"v":2,"id":1,"method":"status"}', '{"v":1,"id":1,"method":"no-such"}',
+                 '[[[[[[', '{"v":1,"id":1,"method":"attach","params":{"pid":"x"}}',
+                 '{"v":1,"id":1,"method":"attach","params":{"pid":1e30}}',
+                 '{"v":1,"id":1,"method":"attach","params":{"pid":%d,"options":{"output":"/etc/x"}}}' % target.pid,
+                 '{"v":1,"id":1,"method":"stop","params":{"id":-1}}',
+                 '{"v":1,"id":1,"method":"watch-add","params":{"exe":"(a*)*\\\\1"}}',
+                 '{"v":1,"id":1,"method":"tail","params":{"id":[]}}'):
         with daemon.raw() as connection:
             connection.sendall(framed(text))
             assert b'"error"' in connection.recv(65536), text
@@ -58,7 +62,8 @@ def test_a_flood_is_refused_to_who_floods_only(daemon):
         print("refused", flush=True)
         sys.stdin.read()
         """)
-    flooder = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "/usr/bin/python3", "-c", flood, str(daemon.socket)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    flooder = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "/usr/bin/python3",
+                                "-c", flood, str(daemon.socket)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     daemon.started.append(flooder)
     assert flooder.stdout.readline() == b"refused\n"
     daemon.ctl("status")  # root is served meanwhile
@@ -69,9 +74,11 @@ def test_a_flood_is_refused_to_who_floods_only(daemon):
 # ---------------------------------------------------------------- hostile places
 def test_two_daemons_do_not_share_a_socket_or_a_folder(daemon):
     daemon.start()
-    same_folder = subprocess.run([daemon.faded, "--socket", daemon.root / "other", "--state-dir", daemon.state], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+    same_folder = subprocess.run([daemon.faded, "--socket", daemon.root / "other", "--state-dir", daemon.state],
+                                 env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
     assert same_folder.returncode == 1 and "another daemon does" in same_folder.stderr
-    same_socket = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.root / "other"], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+    same_socket = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.root / "other"],
+                                 env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
     assert same_socket.returncode == 1 and "another daemon does" in same_socket.stderr
     daemon.ctl("status")
 
@@ -80,7 +87,8 @@ def test_links_are_not_followed(daemon):
     elsewhere = daemon.root / "elsewhere"
     elsewhere.mkdir()
     daemon.state.symlink_to(elsewhere)
-    refused = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.state], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+    refused = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.state],
+                             env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
     assert refused.returncode == 1 and "it is a link" in refused.stderr
     daemon.state.unlink()
     daemon.start()
@@ -95,13 +103,15 @@ def test_a_folder_that_others_may_write_is_not_used(daemon):
     daemon.state.mkdir()
     for prepare in (lambda: os.chmod(daemon.state, 0o777), lambda: os.chown(daemon.state, USER, USER)):
         prepare()
-        refused = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.state], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+        refused = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.state],
+                                 env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
         assert refused.returncode == 1 and "cannot use the folder" in refused.stderr
 
 
 def test_a_socket_name_taken_by_a_file_is_left_alone(daemon):
     daemon.socket.write_text("precious")
-    refused = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.state], env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
+    refused = subprocess.run([daemon.faded, "--socket", daemon.socket, "--state-dir", daemon.state],
+                             env=daemon.environment, stderr=subprocess.PIPE, text=True, timeout=60)
     assert refused.returncode == 1 and daemon.socket.read_text() == "precious"
 
 
@@ -109,7 +119,8 @@ def test_a_socket_name_taken_by_a_file_is_left_alone(daemon):
 def worker_program(daemon, body):
     path = daemon.root / "worker"
     path.write_text("#!/usr/bin/python3\nimport os, signal, socket, sys, time\nd = socket.socket(fileno=3)\n"
-                    "attached = b'{\"event\":\"attached\",\"program\":\"x\",\"holds\":{},\"notes\":[]}\\n'\n" + textwrap.dedent(body))
+                    "attached = b'{\"event\":\"attached\",\"program\":\"x\",\"holds\":{},\"notes\":[]}\\n'\n" +
+                    textwrap.dedent(body))
     path.chmod(0o755)
     return path
 
@@ -123,7 +134,8 @@ def worker_program(daemon, body):
 def test_a_worker_that_fails_says_why(daemon, body, said):
     daemon.start(worker=worker_program(daemon, body))
     target = daemon.target()
-    done = subprocess.run([daemon.fadectl, "attach", str(target.pid)], env=daemon.environment, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=60)
+    done = subprocess.run([daemon.fadectl, "attach", str(target.pid)], env=daemon.environment,
+                          stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, timeout=60)
     assert done.returncode in (1, 5) and said in done.stderr
     assert daemon.json("status")["running"] == 0
 
@@ -184,7 +196,9 @@ def test_what_became_somebody_elses_before_the_worker_came_is_not_recorded(daemo
     target = subprocess.Popen(["/usr/bin/python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     daemon.started.append(target)
     assert target.stdout.readline() == b"ready\n"
-    asked = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", daemon.fadectl, "attach", str(target.pid)], env=daemon.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    asked = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", daemon.fadectl,
+                              "attach", str(target.pid)], env=daemon.environment,
+                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     daemon.started.append(asked)
     with open(gate, "w"):  # opens when the worker has come
         target.stdin.write(b"\n")

@@ -34,7 +34,8 @@ def test_users_have_their_own_programs_traced_and_no_others(daemon):
     assert free(roots.pid)
     daemon.ctl("stop", 1)
     assert goes_on(mine)
-    assert subprocess.run(["setpriv", f"--reuid={OTHER}", "--clear-groups", "cat", database], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0
+    assert subprocess.run(["setpriv", f"--reuid={OTHER}", "--clear-groups", "cat", database],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode != 0
 
 
 @needs_root
@@ -55,7 +56,9 @@ def test_a_users_watch_leaves_other_users_alone(daemon):
 ])
 def test_every_id_and_dumpability_count(daemon, statement, said):
     daemon.start()
-    program = f"import ctypes, os, sys\nif os.getuid() == 0 and 'prctl' in {statement!r}: os.setresgid({USER}, {USER}, {USER}); os.setresuid({USER}, {USER}, {USER})\n{statement}\nprint('ready', flush=True)\nsys.stdin.read()"
+    program = (f"import ctypes, os, sys\nif os.getuid() == 0 and 'prctl' in {statement!r}: os.setresgid({USER}, "
+               f"{USER}, {USER}); os.setresuid({USER}, {USER}, {USER})\n{statement}\nprint('ready', flush=True)\n"
+               f"sys.stdin.read()")
     target = subprocess.Popen(["/usr/bin/python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     daemon.started.append(target)
     assert target.stdout.readline() == b"ready\n"

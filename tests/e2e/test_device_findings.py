@@ -44,10 +44,12 @@ def test_an_architecture_changed_from_within_is_seen_too(record):
 
 
 def test_rules_that_mislead_are_told(record):
-    database = record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=72", "--set", "device.0.warpSize=64")
+    database = record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=72",
+                      "--set", "device.0.warpSize=64")
     assert database.rows(WARNINGS) == [("count-overridden", 0), ("warp-size", 0)]
     assert "x 36 blocks" in database.value("SELECT text FROM findings WHERE finding = 'count-overridden'")
-    assert record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=18", name="less").rows(WARNINGS) == []
+    assert record("RX 6800 XT", "a", "rx6800xt", "--set", "device.0.multiProcessorCount=18",
+                  name="less").rows(WARNINGS) == []
 
 
 def test_clocks_are_compared_with_the_driver_only(record, tmp_path):
@@ -55,12 +57,14 @@ def test_clocks_are_compared_with_the_driver_only(record, tmp_path):
     database = record("MI210", "3", tree(tmp_path / "other", CPU, (7, properties, 64 << 30)))
     assert database.rows("SELECT finding, severity FROM findings") == [("clock-differs", "info")]
     # The data sheet's 2250 MHz of the RX 6800 XT against 2575 is none.
-    assert record("RX 6800 XT", "a", "rx6800xt", name="boost").rows("SELECT * FROM findings WHERE finding LIKE 'clock%'") == []
+    assert record("RX 6800 XT", "a", "rx6800xt",
+                  name="boost").rows("SELECT * FROM findings WHERE finding LIKE 'clock%'") == []
 
 
 def test_memory_of_an_apu_is_explained(record):
     database = record("AMD Radeon 780M/gfx1103/6/32/512", "c4", "apu")
-    assert database.rows("SELECT finding, severity FROM findings WHERE finding LIKE 'memory%'") == [("memory-shared", "info")]
+    assert database.rows("SELECT finding, severity FROM findings WHERE finding LIKE 'memory%'") == [
+        ("memory-shared", "info")]
     assert "0.5 GiB" in database.value("SELECT text FROM findings WHERE finding = 'memory-shared'")
 
 
@@ -74,7 +78,8 @@ def test_a_runtime_that_contradicts_itself(build, record, tmp_path):
 
 def test_without_a_driver(record, page):
     database = record("RX 6800 XT", "a", "none")
-    assert database.rows("SELECT finding, severity FROM findings ORDER BY 1") == [("no-kfd-topology", "info"), ("wgp-count", "info")]
+    assert database.rows("SELECT finding, severity FROM findings ORDER BY 1") == [("no-kfd-topology", "info"),
+                                                                                  ("wgp-count", "info")]
     assert database.value("SELECT reference_by FROM device_truth") == "name"
     (head,) = (line for line in page("devices", "--format", "table").splitlines() if line.startswith("  fact "))
     assert head.split() == "fact HIP told reference table".split(), "no column of nothing"
@@ -86,22 +91,28 @@ def test_a_device_that_the_driver_does_not_have(record):
 
 def test_a_node_that_tells_nothing(record, tmp_path, page):
     database = record("MI210", "3", tree(tmp_path / "half", CPU, (7, MI210, 64 << 30), (8, None, 0)))
-    assert database.rows("SELECT finding, severity FROM findings") == [("kfd-node-unreadable", "info")], "as in a container that was given one GPU"
-    assert "node 2: unknown GPU: its properties cannot be read" in " ".join(page("devices", "--format", "table").split())
+    assert database.rows("SELECT finding, severity FROM findings") == [
+        ("kfd-node-unreadable", "info")], "as in a container that was given one GPU"
+    assert "node 2: unknown GPU: its properties cannot be read" in " ".join(
+        page("devices", "--format", "table").split())
 
 
 def test_only_nodes_that_tell_nothing(record, tmp_path):
     database = record("MI210", "3", tree(tmp_path / "refused", CPU, (7, None, 0), (8, None, 0)))
     assert database.rows(WARNINGS) == [("kfd-node-unreadable", None), ("no-kfd-node", 0)]
-    assert "2 GPUs here, but their properties" in database.value("SELECT text FROM findings WHERE finding = 'kfd-node-unreadable'")
+    assert "2 GPUs here, but their properties" in database.value(
+        "SELECT text FROM findings WHERE finding = 'kfd-node-unreadable'")
 
 
 def test_hidden_gpus(record, page):
     database = record("RX 6800 XT", "3", "swapped", HIP_VISIBLE_DEVICES="1", CUDA_VISIBLE_DEVICES="0")
-    assert database.rows("SELECT finding, severity FROM findings WHERE finding <> 'wgp-count' ORDER BY 1") == [("cuda-variable-ignored", "warning"), ("device-hidden", "info")]
-    assert "HIP_VISIBLE_DEVICES=1 hides this GPU (0000:04:00.0)" in database.value("SELECT text FROM findings WHERE finding = 'device-hidden'")
+    assert database.rows("SELECT finding, severity FROM findings WHERE finding <> 'wgp-count' ORDER BY 1") == [
+        ("cuda-variable-ignored", "warning"), ("device-hidden", "info")]
+    assert "HIP_VISIBLE_DEVICES=1 hides this GPU (0000:04:00.0)" in database.value(
+        "SELECT text FROM findings WHERE finding = 'device-hidden'")
     text = " ".join(page("devices", "--format", "table").split())
-    assert "node 1: Radeon RX 7900 XTX" in text and "HIP_VISIBLE_DEVICES=1 (CUDA_VISIBLE_DEVICES=0 is not looked at): device 0 is node 2" in text
+    assert "node 1: Radeon RX 7900 XTX" in text
+    assert "HIP_VISIBLE_DEVICES=1 (CUDA_VISIBLE_DEVICES=0 is not looked at): device 0 is node 2" in text
 
 
 def test_variables_that_leave_nothing(record, page):
@@ -137,8 +148,12 @@ def test_every_finding_has_its_section_in_the_manual():
 
 def test_a_check_may_fail_on_findings(build, record, tmp_path):
     def check(name):
-        return subprocess.run([build.fade_query, tmp_path / name / "run.db", "check", "--fail-on", "findings"], capture_output=True, text=True, timeout=60)
+        return subprocess.run([build.fade_query, tmp_path / name / "run.db", "check", "--fail-on", "findings"],
+                              capture_output=True, text=True, timeout=60)
     record("RX 6800 XT", "a", "rx6800xt")
     record("Card/gfx1030/8/32/8192", "a", "rx6800xt", name="less")
     assert (check("run").returncode, check("run").stdout) == (0, "passed: no findings\n"), "explanations are no failure"
-    assert check("less").returncode == 1 and check("less").stdout == f"failed: findings: fade-query {tmp_path}/less/run.db findings explains: count-differs,memory-smaller\n"
+    assert check("less").returncode == 1
+    assert check(
+        "less").stdout == (f"failed: findings: fade-query {tmp_path}/less/run.db findings explains: "
+                           f"count-differs,memory-smaller\n")

@@ -1,4 +1,5 @@
-"""Where a device is known: from the calls of hipSetDevice that fade saw, and nowhere else. And what several processes use together."""
+"""Where a device is known: from the calls of hipSetDevice that fade saw, and nowhere else. And what several processes
+use together."""
 import json
 import os
 import subprocess
@@ -56,7 +57,8 @@ def test_a_device_that_was_set_before_fade_came_is_unknown(build, start, attach)
     database, path = attachment.leave(), attachment.database
     target.tell("end")
     assert database.rows(ALLOCATIONS) == [(1 * MIB, None), (3 * MIB, 0), (1 * MIB, 1)]
-    assert database.rows("SELECT device, peak FROM memory_totals ORDER BY 1") == [(None, 1 * MIB), (0, 3 * MIB), (1, 1 * MIB)]
+    assert database.rows("SELECT device, peak FROM memory_totals ORDER BY 1") == [(None, 1 * MIB),
+                                                                                  (0, 3 * MIB), (1, 1 * MIB)]
     assert device_ids(build, path)[0] is None
     summary = query(build, path, "summary", "--format", "table")
     assert "an unknown device: peak 1.00 MiB" in summary and "used: devices 0, 1, an unknown device\n" in summary
@@ -80,13 +82,16 @@ def test_processes_on_one_gpu_add_up(build, record, tmp_path):
 def test_two_gpus_of_one_number_are_told_apart(build, record, tmp_path, asked):
     names = ("RX 6800 XT", "RX 7900 XTX")
     if asked:
-        settings = {f"CHILD_{i}": f"FADE_STANDIN_DEVICES={name};FADE_STANDIN_BUSES={3 + i}" for i, name in enumerate(names)}
+        settings = {f"CHILD_{i}": f"FADE_STANDIN_DEVICES={name};FADE_STANDIN_BUSES={3 + i}"
+                    for i, name in enumerate(names)}
     else:
         settings = {f"CHILD_{i}": f"HIP_VISIBLE_DEVICES={i}" for i in range(2)} | {"SILENT": "1"}
     _, database = record("share", **settings)
-    lines = [line for line in query(build, tmp_path / "run.db", "summary", "--format", "table").splitlines() if ": peak " in line]
+    lines = [line for line in query(build, tmp_path / "run.db", "summary", "--format", "table").splitlines()
+             if ": peak " in line]
     assert len(lines) == 2 and all("peak 1.00 MiB, 1 allocation, 1 free" in line for line in lines), lines
     if asked:
         assert "AMD Radeon RX 6800 XT" in lines[0] + lines[1] and "AMD Radeon RX 7900 XTX" in lines[0] + lines[1]
     else:
-        assert {int(line.split("process ")[1].split(":")[0]) for line in lines} == {pid for pid, in database.rows("SELECT pid FROM devices")}
+        assert {int(line.split("process ")[1].split(":")[0])
+                for line in lines} == {pid for pid, in database.rows("SELECT pid FROM devices")}

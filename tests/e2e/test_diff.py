@@ -10,7 +10,8 @@ from queries import query  # noqa: F401 (fixture)
 @pytest.fixture
 def record(build, tmp_path):
     def run(name, words, *options):
-        harness.run([build.fade_run, "-q", *options, "-o", tmp_path / name, "--", build.tracees / "parts", *words.split()], build.environment("v6"), tmp_path)
+        harness.run([build.fade_run, "-q", *options, "-o", tmp_path / name, "--",
+                     build.tracees / "parts", *words.split()], build.environment("v6"), tmp_path)
         return tmp_path / name
     return run
 
@@ -46,7 +47,8 @@ def test_what_was_not_watched_is_not_called_gone(record, query):
     record("a.db", "alloc launch=4 free")
     record("b.db", "alloc launch=4 free", "-e", "all,-mem")
     page = query("diff", "a.db", "b.db", "-f", "table", COLUMNS="100").stdout
-    assert "not all calls were watched: 79 functions" in " ".join(page.split()).replace("functions were left out", "functions")
+    assert "not all calls were watched: 79 functions" in " ".join(page.split()).replace("functions were left out",
+                                                                                        "functions")
     assert "only before" in page
     assert not any(word in page for word in ("gone", "new", "freed"))
 
@@ -80,5 +82,6 @@ def test_bad_input_is_refused(record, query, tmp_path, words, cause):
 def test_a_pipe_that_closes_is_no_error(build, record, tmp_path):
     record("a.db", "launch=4")
     record("b.db", "launch=6")
-    done = subprocess.run(["sh", "-c", '"$1" diff a.db b.db | head -1', "sh", str(build.fade_query)], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["sh", "-c", '"$1" diff a.db b.db | head -1', "sh", str(build.fade_query)],
+                          cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.stdout.startswith("section\titem") and done.stderr == ""

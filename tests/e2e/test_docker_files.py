@@ -1,4 +1,5 @@
-"""docker/: the image files say no package that packages.txt does not, and the examples give away no more than is needed."""
+"""docker/: the image files say no package that packages.txt does not, and the examples give away no more than is
+needed."""
 import fnmatch
 import json
 import re
@@ -40,7 +41,8 @@ def test_they_differ_in_their_base_alone(image):
 
 
 def test_all_packages_come_from_the_list(image):
-    """install-deps.sh is asked for sections that exist; apt-get itself installs the package of fade and nothing else."""
+    """install-deps.sh is asked for sections that exist; apt-get itself installs the package of fade and nothing
+    else."""
     sections = [section for _, command in runs(image)
                 for found in re.findall(r"install-deps\.sh((?: [\w-]+)+)", command) for section in found.split()]
     assert sections == ["build", "package", "image"]
@@ -71,7 +73,8 @@ def test_what_they_copy_exists(image):
 
 def test_what_a_container_starts(image):
     last = read_dockerfile(image)[-1]
-    assert json.loads(last.arguments("ENTRYPOINT")[0]) == ["fade"] and json.loads(last.arguments("CMD")[0]) == ["--help"]
+    assert json.loads(last.arguments("ENTRYPOINT")[0]) == ["fade"]
+    assert json.loads(last.arguments("CMD")[0]) == ["--help"]
     assert not last.arguments("USER") and not last.arguments("HEALTHCHECK")
     (command,) = last.arguments("RUN")
     assert "setcap cap_sys_ptrace+p /usr/bin/fade-attach" in command and "+ep" not in command
@@ -79,7 +82,8 @@ def test_what_a_container_starts(image):
 
 def test_no_source_is_kept_from_the_build():
     patterns = (SOURCE / ".dockerignore").read_text().split()
-    done = subprocess.run(["git", "-C", SOURCE, "ls-files"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+    done = subprocess.run(["git", "-C", SOURCE, "ls-files"], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=60)
     if done.returncode != 0:
         pytest.skip(f"not a checkout: {done.stderr.strip()}")
     files = done.stdout.splitlines()
@@ -91,20 +95,23 @@ def test_no_source_is_kept_from_the_build():
 # ---------------------------------------------------------------- the examples
 def capabilities_and_more(service):
     """All that could give a container rights."""
-    rights = {"cap_add", "privileged", "security_opt", "pid", "user", "devices", "ipc", "network_mode", "userns_mode", "cgroup"}
+    rights = {"cap_add", "privileged", "security_opt", "pid", "user", "devices",
+              "ipc", "network_mode", "userns_mode", "cgroup"}
     return {name: value for name, value in service.items() if name in rights}
 
 
 def test_compose_gives_no_more_than_is_needed():
     services = yaml.safe_load((DOCKER / "compose.yaml").read_text())["services"]
-    assert capabilities_and_more(services["fade"]) == {"pid": "service:app", "cap_add": ["SYS_PTRACE"], "network_mode": "none"}
+    assert capabilities_and_more(services["fade"]) == {"pid": "service:app", "cap_add": ["SYS_PTRACE"],
+                                                       "network_mode": "none"}
     assert set(capabilities_and_more(services["app"])) == {"devices"}
     assert (DOCKER / services["fade"]["build"]["context"] / services["fade"]["build"]["dockerfile"]).exists()
 
 
 def test_kubernetes_gives_no_more_than_is_needed():
     spec = yaml.safe_load((DOCKER / "kubernetes.yaml").read_text())["spec"]
-    assert spec["shareProcessNamespace"] is True and not {"hostPID", "hostNetwork", "hostIPC", "securityContext"} & set(spec)
+    assert spec["shareProcessNamespace"] is True
+    assert not {"hostPID", "hostNetwork", "hostIPC", "securityContext"} & set(spec)
     app, fade = spec["containers"]
     assert "securityContext" not in app
     assert fade["securityContext"] == {"runAsUser": 0, "capabilities": {"add": ["SYS_PTRACE"]}}
@@ -125,6 +132,7 @@ def commands_of_fade():
 def test_the_options_in_the_examples_exist(build, tmp_path, where, words):
     """With --dry-run, options are read and nothing is attached to."""
     program = build.folder / "cli/attach/fade-attach"
-    done = subprocess.run(["sh", "-c", f'exec "{program}" --dry-run {words.removeprefix("attach")}'], cwd=tmp_path, timeout=60,
+    done = subprocess.run(["sh", "-c", f'exec "{program}" --dry-run {words.removeprefix("attach")}'],
+                          cwd=tmp_path, timeout=60,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 0, f"{where}: {done.stderr}"

@@ -39,12 +39,14 @@ def test_commands_print_what_the_page_says(build, tmp_path, name):
         assert not wrong, "FADE_UPDATE_GOLDENS=1 writes this into the page:\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("picture", sorted((transcripts.ROOT / "docs" / "pictures").glob("*.svg")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("picture", sorted((transcripts.ROOT / "docs" / "pictures").glob("*.svg")),
+                         ids=lambda path: path.stem)
 def test_pictures_show_what_their_commands_print(build, tmp_path, picture):
     commands = pictures.commands_of(picture.read_text())
     desk = transcripts.Desk(build, tmp_path)
     del desk.environment["NO_COLOR"]
-    drawn = pictures.svg(commands, [line for command in commands for line in pictures.shown(command, desk.run(command))])
+    drawn = pictures.svg(commands,
+                         [line for command in commands for line in pictures.shown(command, desk.run(command))])
     if transcripts.updating():
         picture.write_text(drawn)
     else:
@@ -66,13 +68,16 @@ def test_links_lead_to_files(name):
 
 def test_every_page_can_be_found():
     index = PAGES["docs/README.md"].read_text()
-    assert [name for name in PAGES if name.startswith("docs/") and name != "docs/README.md" and f"({name.removeprefix('docs/')})" not in index] == []
+    assert [name for name in PAGES if name.startswith("docs/") and name != "docs/README.md"
+            and f"({name.removeprefix('docs/')})" not in index] == []
 
 
 def described(build, name):
     """A program's description of itself."""
-    folder = {"fade-run": "run", "fade-attach": "attach", "fade-trace": "trace", "fade-top": "top", "fade-query": "query", "fade-doctor": "doctor", "fadectl": "ctl"}[name]
-    return json.loads(subprocess.run([build.folder / "cli" / folder / name, "--dump-cli"], capture_output=True, text=True, check=True).stdout)
+    folder = {"fade-run": "run", "fade-attach": "attach", "fade-trace": "trace",
+              "fade-top": "top", "fade-query": "query", "fade-doctor": "doctor", "fadectl": "ctl"}[name]
+    return json.loads(subprocess.run([build.folder / "cli" / folder / name, "--dump-cli"],
+                                     capture_output=True, text=True, check=True).stdout)
 
 
 def commands_of(text):
@@ -82,15 +87,18 @@ def commands_of(text):
 
 
 def test_options_and_reports_of_the_pages_exist(build):
-    programs = {name: described(build, name) for name in ("fade-run", "fade-attach", "fade-trace", "fade-top", "fade-query", "fade-doctor", "fadectl")}
-    options = {name: {word for option in program["options"] for word in option["names"]} for name, program in programs.items()}
+    programs = {name: described(build, name) for name in ("fade-run", "fade-attach", "fade-trace",
+                                                          "fade-top", "fade-query", "fade-doctor", "fadectl")}
+    options = {name: {word for option in program["options"] for word in option["names"]}
+               for name, program in programs.items()}
     reports = {word["name"] for word in programs["fade-query"]["words"]}
     unknown = []
     for page, path in PAGES.items():
         for program, *words in commands_of(path.read_text()):
             if program not in programs:
                 continue
-            unknown += [(page, program, word) for word in words if re.match("--[a-z]", word) and word.split("=")[0] not in options[program]]
+            unknown += [(page, program, word) for word in words if re.match("--[a-z]", word)
+                        and word.split("=")[0] not in options[program]]
             report = next((word for word in words if not word.endswith(".db")), "-")
             if program == "fade-query" and re.fullmatch("[a-z][a-z-]+", report) and report not in reports:
                 unknown.append((page, program, report))

@@ -1,4 +1,5 @@
-"""fade doctor on this machine: its page on a terminal and in a pipe, its JSON, a process, a program, and its exit status."""
+"""fade doctor on this machine: its page on a terminal and in a pipe, its JSON, a process, a program, and its exit
+status."""
 import json
 import os
 import re
@@ -18,8 +19,10 @@ LINE = re.compile(r"  (ok|warning|problem|-)  +\S")
 @pytest.fixture
 def doctor(fade):
     def run(*arguments, **environment):
-        unset = {name: value for name, value in fade.environment.items() if not re.match("(HIP|ROCR|CUDA|HSA|GPU|AMD|LD)_", name)}
-        return subprocess.run([fade.path("fade-doctor"), *map(str, arguments)], env={**unset, **environment}, text=True, capture_output=True, timeout=60)
+        unset = {name: value for name, value in fade.environment.items()
+                 if not re.match("(HIP|ROCR|CUDA|HSA|GPU|AMD|LD)_", name)}
+        return subprocess.run([fade.path("fade-doctor"), *map(str, arguments)], env={**unset, **environment},
+                              text=True, capture_output=True, timeout=60)
     return run
 
 
@@ -49,14 +52,16 @@ def test_a_pipe_gets_a_line_a_check(doctor):
     assert lines[0] == "this machine" and ran.stderr == ""
     assert [line for line in lines if re.match("[A-Z]", line)] == GROUPS
     assert re.fullmatch(r"(no problems|1 problem|\d+ problems), (no warnings|1 warning|\d+ warnings)", lines[-1])
-    odd = [line for line in lines[1:-1] if line.startswith("  ") and not LINE.match(line) and not line.lstrip().startswith("fix: ")]
+    odd = [line for line in lines[1:-1] if line.startswith("  ") and not LINE.match(line)
+           and not line.lstrip().startswith("fix: ")]
     assert odd == [] and "\x1b" not in ran.stdout
 
 
 @pytest.mark.parametrize("columns", [80, 200])
 def test_a_terminal_gets_its_width_and_colours(fade, columns):
     environment = {name: value for name, value in fade.environment.items() if name not in ("COLUMNS", "NO_COLOR")}
-    child = pexpect.spawn(fade.path("fade-doctor"), [], env={**environment, "TERM": "xterm"}, dimensions=(50, columns), timeout=60, encoding="utf-8")
+    child = pexpect.spawn(fade.path("fade-doctor"), [], env={**environment, "TERM": "xterm"},
+                          dimensions=(50, columns), timeout=60, encoding="utf-8")
     child.expect(pexpect.EOF)
     child.close()
     assert "\x1b[" in child.before
@@ -75,7 +80,8 @@ def test_the_dispatcher_knows_it(fade):
 def test_json_says_the_same_as_the_status(answers):
     status, answer = answers()
     found = [check["verdict"] for check in answer["checks"]]
-    assert set(found) <= VERDICTS and [answer["problems"], answer["warnings"]] == [found.count("problem"), found.count("warning")]
+    assert set(found) <= VERDICTS
+    assert [answer["problems"], answer["warnings"]] == [found.count("problem"), found.count("warning")]
     assert status == (1 if answer["problems"] else 0)
     assert list(dict.fromkeys(check["group"] for check in answer["checks"])) == GROUPS
     for check in answer["checks"]:
@@ -102,7 +108,8 @@ def test_the_copy_that_a_program_would_get(answers, build, runtime, tmp_path):
     _, answer = answers("--", tracee, LD_LIBRARY_PATH=str(runtime))
     taken = [check for check in answer["checks"] if check["name"].startswith("libamdhip64")]
     assert [str(runtime) in check["text"] and "LD_LIBRARY_PATH" in check["text"] for check in taken] == [True]
-    listed = subprocess.run(["ldd", tracee], env={**os.environ, "LD_LIBRARY_PATH": str(runtime)}, capture_output=True, text=True).stdout
+    listed = subprocess.run(["ldd", tracee], env={**os.environ, "LD_LIBRARY_PATH": str(runtime)},
+                            capture_output=True, text=True).stdout
     assert f"{runtime}/libamdhip64.so" in listed, "the loader says the same"
     status, answer = answers(tracee)
     assert status == 1 and "libamdhip64.so is not found" in named(answer, "libraries")[0]["text"]
@@ -156,12 +163,15 @@ def test_a_process(answers, doctor):
 
 
 def test_what_the_process_has_loaded(answers, runtime, tmp_path):
-    script = f"import ctypes, sys; ctypes.CDLL('{next(runtime.glob('libamdhip64.so*'))}'); print(1, flush=True); sys.stdin.read()"
-    process = subprocess.Popen(["/usr/bin/python3", "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=tmp_path)
+    script = (f"import ctypes, sys; ctypes.CDLL('{next(runtime.glob('libamdhip64.so*'))}'); print(1, flush=True); "
+              f"sys.stdin.read()")
+    process = subprocess.Popen(["/usr/bin/python3", "-c", script], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, cwd=tmp_path)
     try:
         process.stdout.readline()
         _, answer = answers(process.pid)
-        libraries = subprocess.run(["grep", "-om1", "/.*libamdhip64.*", f"/proc/{process.pid}/maps"], capture_output=True, text=True).stdout.split()
+        libraries = subprocess.run(["grep", "-om1", "/.*libamdhip64.*", f"/proc/{process.pid}/maps"],
+                                   capture_output=True, text=True).stdout.split()
         assert libraries and {check["text"] for check in named(answer, "libamdhip64")} == set(libraries)
     finally:
         process.stdin.close()
@@ -186,5 +196,6 @@ def test_bad_input(doctor, arguments, status, says):
 
 @pytest.mark.parametrize("where", [">&-", ">/dev/full"])
 def test_a_result_that_cannot_be_written(fade, where):
-    done = subprocess.run(["sh", "-c", f'"{fade.path("fade-doctor")}" {where}'], env=fade.environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["sh", "-c", f'"{fade.path("fade-doctor")}" {where}'],
+                          env=fade.environment, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "fade-doctor: cannot write standard output" in done.stderr

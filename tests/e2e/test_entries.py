@@ -1,5 +1,5 @@
-"""How entries of functions are changed: by a jump behind their first instruction where nothing of the library can have run, by an int3 elsewhere; and that
-signals which meet threads there make no call count twice, or not at all."""
+"""How entries of functions are changed: by a jump behind their first instruction where nothing of the library can have
+run, by an int3 elsewhere; and that signals which meet threads there make no call count twice, or not at all."""
 import sys
 
 import pytest
@@ -39,7 +39,8 @@ def supervised(build, folder, runtime, shape, rounds):
     program = folder / "program.py"
     program.write_text(PROGRAM)
     library = next((build.runtimes / runtime).glob("libamdhip64.so.*"))
-    command = [build.fade_run, "-q", "-o", folder / "run.db", "--", sys.executable, program, library, shape, str(rounds)]
+    command = [build.fade_run, "-q", "-o", folder / "run.db", "--", sys.executable,
+               program, library, shape, str(rounds)]
     ran = harness.run(command, build.environment(runtime), folder / "supervised")
     assert ran.status == 0, ran.stderr
     return ran, ran.stdout.decode().split("\n")
@@ -57,7 +58,8 @@ def test_jump_where_nothing_can_have_run_and_every_call_counts(build, tmp_path, 
 def test_data_where_a_return_address_should_be_is_left_alone(build, tmp_path):
     (tmp_path / "odd.probes").write_text('library "odd_return"\nvoid odd()\n')
     alone = harness.run_alone(build, "odd_return", "v6", tmp_path)
-    supervised = harness.run_supervised(build, "odd_return", "v6", tmp_path, options=("--probes", tmp_path / "odd.probes"))
+    supervised = harness.run_supervised(build, "odd_return", "v6", tmp_path,
+                                        options=("--probes", tmp_path / "odd.probes"))
     assert alone.stdout == supervised.stdout == b"90 90\n" and supervised.status == 0
     database = harness.Database(tmp_path / "run.db")
     assert database.value("SELECT sum(calls) FROM call_stats WHERE name = 'odd'") == 6
@@ -80,10 +82,13 @@ def test_a_function_that_jumps_into_another_is_its_caller_and_ends_with_it(build
     """As cuStreamDestroy of ZLUDA, which jumps into cuStreamDestroy_v2."""
     (tmp_path / "tail.probes").write_text(TAIL_CALLS)
     loops = 1000
-    ran = harness.run_supervised(build, f"tail_calls {loops}", "v6", tmp_path, options=("--detail", "full", "--probes", tmp_path / "tail.probes"))
+    ran = harness.run_supervised(build, f"tail_calls {loops}", "v6", tmp_path,
+                                 options=("--detail", "full", "--probes", tmp_path / "tail.probes"))
     assert ran.stdout == b"jumped\n", ran.stderr
     database = harness.Database(tmp_path / "run.db")
-    calls = database.rows("SELECT c.name, p.name, c.result, c.state = 'unwound' FROM calls c LEFT JOIN calls p ON p.id = c.parent_id WHERE c.name LIKE 'tail%' ORDER BY c.id")
+    calls = database.rows(
+        "SELECT c.name, p.name, c.result, c.state = 'unwound' FROM calls c LEFT JOIN calls p ON p.id = c.parent_id "
+        "WHERE c.name LIKE 'tail%' ORDER BY c.id")
 
     def of(name):
         return [(parent, result, is_unwound) for called, parent, result, is_unwound in calls if called == name]

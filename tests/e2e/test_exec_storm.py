@@ -1,4 +1,5 @@
-"""Programs that execute themselves every few milliseconds, from any thread, while fade comes, watches, leaves or is killed."""
+"""Programs that execute themselves every few milliseconds, from any thread, while fade comes, watches, leaves or is
+killed."""
 import os
 import random
 import signal
@@ -20,7 +21,8 @@ class Storm:
         folder.mkdir(parents=True, exist_ok=True)
         self.execs, self.errors = execs, folder / "storm.stderr"
         with open(self.errors, "ab") as errors:
-            self.process = subprocess.Popen(build.command(f"exec_storm {mode} {execs}"), env=build.environment("v6"), cwd=folder,
+            self.process = subprocess.Popen(build.command(f"exec_storm {mode} {execs}"),
+                                            env=build.environment("v6"), cwd=folder,
                                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors)
 
     def must_end_well(self):
@@ -42,10 +44,12 @@ class Fade:
 
     def __init__(self, build, folder, pid, *options):
         self.errors = folder / "fade.stderr"
-        words = [build.folder / "cli" / "attach" / "fade-attach", "-q", "--force", "-e", harness.EVERYTHING, "-o", folder / "fade.db",
+        words = [build.folder / "cli" / "attach" / "fade-attach", "-q", "--force",
+                 "-e", harness.EVERYTHING, "-o", folder / "fade.db",
                  *options, str(pid)]
         with open(self.errors, "wb") as errors:
-            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=errors, stdout=subprocess.DEVNULL, cwd=folder,
+            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=errors,
+                                            stdout=subprocess.DEVNULL, cwd=folder,
                                             env={"PATH": os.environ["PATH"], "FADE_CONFIG": "/dev/null"})
 
     def must_end(self, statuses=(0,), within=LONGEST):
@@ -137,8 +141,10 @@ def test_launched_and_killed(build, tmp_path, mode):
     for number in range(LIVES):
         folder = tmp_path / str(number)
         folder.mkdir()
-        run = subprocess.Popen([build.fade_run, "-q", "-o", folder / "run.db", "--", *build.command(f"exec_storm {mode} {EXECS}")],
-                               env=build.environment("v6"), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        run = subprocess.Popen([build.fade_run, "-q", "-o", folder / "run.db", "--",
+                                *build.command(f"exec_storm {mode} {EXECS}")],
+                               env=build.environment("v6"), cwd=folder, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL)
         time.sleep(rng.uniform(0.03, 0.3))
         run.kill()

@@ -26,7 +26,8 @@ def launches(build, tmp_path):
     (tmp_path / "launches.py").write_text(LAUNCHES)
 
     def run(words):
-        command = [build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "/usr/bin/python3", tmp_path / "launches.py", *words.split()]
+        command = [build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "/usr/bin/python3",
+                   tmp_path / "launches.py", *words.split()]
         ran = harness.run(command, build.environment("v6"), tmp_path)
         assert ran.stdout == b"launched\n", ran.stderr
         return harness.Database(tmp_path / "run.db")
@@ -36,16 +37,21 @@ def launches(build, tmp_path):
 @pytest.fixture
 def query(build, tmp_path):
     def ask(*words):
-        done = subprocess.run([build.fade_query, tmp_path / "run.db", *words], capture_output=True, text=True, timeout=60, env={**os.environ, "LC_ALL": "C.UTF-8"})
+        done = subprocess.run([build.fade_query, tmp_path / "run.db", *words], capture_output=True,
+                              text=True, timeout=60, env={**os.environ, "LC_ALL": "C.UTF-8"})
         assert done.returncode == 0, done.stderr
         return done.stdout
     return ask
 
 
 def test_miopens_naive_kernels_are_named(launches):
-    database = launches("naive_conv_fwd_nchw_fp16 3 igemm_fwd_gtcx 2 naive_conv_ab_nonpacked_wrw_nchw_float_double_float 1")
-    (severity, text, advice), = database.rows("SELECT severity, text, advice FROM findings WHERE finding = 'miopen-naive'")
-    assert severity == "info" and "launched 4 times (naive_conv_fwd_nchw_fp16: 3, naive_conv_ab_nonpacked_wrw_nchw_float_double_float: 1)" in text
+    database = launches(
+        "naive_conv_fwd_nchw_fp16 3 igemm_fwd_gtcx 2 naive_conv_ab_nonpacked_wrw_nchw_float_double_float 1")
+    (severity, text,
+     advice), = database.rows("SELECT severity, text, advice FROM findings WHERE finding = 'miopen-naive'")
+    assert severity == "info"
+    assert ("launched 4 times (naive_conv_fwd_nchw_fp16: 3, "
+            "naive_conv_ab_nonpacked_wrw_nchw_float_double_float: 1)") in text
     assert "tries them" in advice
     assert database.rows("SELECT n FROM checks WHERE condition = 'findings'") == [(0,)]
 
@@ -58,7 +64,8 @@ def test_other_kernels_are_not(launches):
 def devices(build, tmp_path):
     def run(line="props", *options, **environment):
         options = ("--sysfs-root", SYSFS / "rx6800xt", *options)
-        ran = harness.run_supervised(build, line, "v6", tmp_path, options=options, FADE_STANDIN_BUSES="a", **environment)
+        ran = harness.run_supervised(build, line, "v6", tmp_path, options=options,
+                                     FADE_STANDIN_BUSES="a", **environment)
         assert ran.status == 0, ran.stderr
     return run
 

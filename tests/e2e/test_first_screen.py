@@ -1,6 +1,8 @@
-"""Seven situations: the screen of 80x24 after fade-run ends names each, the user's own line, and the exact next command.
+"""Seven situations: the screen of 80x24 after fade-run ends names each, the user's own line, and the exact next
+command.
 
-The programs in situations/ use wrappers in the manner of PyTorch in a site-packages folder; the line to find is marked there."""
+The programs in situations/ use wrappers in the manner of PyTorch in a site-packages folder; the line to find is marked
+there."""
 import os
 import pathlib
 import re
@@ -46,7 +48,8 @@ def last_screen(text):
 
 @pytest.fixture
 def environment(build):
-    return build.environment("v6", PYTHONPATH=str(SITUATIONS / "site-packages"), PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8", TERM="xterm", FADE_CONFIG="/dev/null",
+    return build.environment("v6", PYTHONPATH=str(SITUATIONS / "site-packages"),
+                             PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8", TERM="xterm", FADE_CONFIG="/dev/null",
                              LD_LIBRARY_PATH=f"{build.runtimes / 'v6'}:{build.runtimes / 'markers'}")
 
 
@@ -55,7 +58,8 @@ def screen(build, environment, tmp_path):
     """The last rows of a terminal after fade-run with these options ran the program."""
     def run(name, options=(), more=None):
         words = ["-o", "run.db", *options, "--", PYTHON, str(SITUATIONS / f"{name}.py")]
-        child = pexpect.spawn(str(build.fade_run), words, cwd=str(tmp_path), env={**environment, **(more or {})}, dimensions=(ROWS, COLUMNS), encoding="utf-8", timeout=120)
+        child = pexpect.spawn(str(build.fade_run), words, cwd=str(tmp_path), env={**environment, **(more or {})},
+                              dimensions=(ROWS, COLUMNS), encoding="utf-8", timeout=120)
         text = child.read()
         child.close()
         return last_screen(text)
@@ -65,7 +69,8 @@ def screen(build, environment, tmp_path):
 @pytest.fixture
 def query(build, environment, tmp_path):
     def ask(*words):
-        done = subprocess.run([build.fade_query, "run.db", *words], cwd=tmp_path, env={**environment, "COLUMNS": str(COLUMNS)}, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([build.fade_query, "run.db", *words], cwd=tmp_path,
+                              env={**environment, "COLUMNS": str(COLUMNS)}, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout
     return ask
@@ -121,18 +126,21 @@ def test_a_slow_range_is_told_without_step(screen, query):
 
 def test_a_healthy_program_is_not_accused(screen, tmp_path):
     rows = screen("healthy")
-    assert not [row for row in rows if re.match(r"(CRASH|HANG|EXIT|MEMORY|LEAK|ERRORS|STEPS|NOT USED|VERDICT)\b", row)], "\n".join(rows)
+    assert not [row for row in rows if re.match(r"(CRASH|HANG|EXIT|MEMORY|LEAK|ERRORS|STEPS|NOT USED|VERDICT)\b",
+                                                row)], "\n".join(rows)
 
 
 def test_ranges_are_steps_enough_for_a_leak(screen, query):
     screen("leak")
-    [grows] = [row for row in query("findings", "--columns", "finding,subject,text", "--format", "tsv").splitlines() if row.startswith("grows-with-steps")]
+    [grows] = [row for row in query("findings", "--columns", "finding,subject,text", "--format", "tsv").splitlines()
+               if row.startswith("grows-with-steps")]
     assert line_to_find("leak") in grows and "10 allocations in 10 of 30 ranges" in grows
 
 
 def test_leaks_puts_what_grows_first_though_it_is_smaller(screen, query):
     screen("leak", STEPS)
-    rows = [row.split("\t") for row in query("leaks", "--columns", "user_line,size_bytes,grows", "--format", "tsv").splitlines()[1:]]
+    rows = [row.split("\t") for row in query("leaks", "--columns", "user_line,size_bytes,grows",
+                                             "--format", "tsv").splitlines()[1:]]
     assert rows[0][0].startswith(line_to_find("leak")) and rows[0][1:] == [str(30 << 20), "in 10 of 30 steps"]
     assert int(rows[1][1]) == 64 << 20 and rows[1][2] == ""
     page = " ".join(query("leaks", "--format", "table").split())
@@ -143,19 +151,24 @@ def test_out_of_memory_is_a_page(screen, query):
     screen("oom")
     page = query("oom", "--format", "table")
     words = " ".join(page.split())
-    assert "hipMalloc asked for 2.00 GiB on device 0 at" in words and all(len(row) <= COLUMNS for row in page.splitlines())
-    assert re.search(rf"14\.0 GiB +9\d\.\d % +hipMalloc x 7, the largest 2\.00 GiB, at {line_to_find('oom')} Block\.forward", words), page
+    assert "hipMalloc asked for 2.00 GiB on device 0 at" in words
+    assert all(len(row) <= COLUMNS for row in page.splitlines())
+    assert re.search(
+        rf"14\.0 GiB +9\d\.\d % +hipMalloc x 7, the largest 2\.00 GiB, at {line_to_find('oom')} Block\.forward",
+        words), page
     assert "tensor.py:" in page
 
 
 def test_own_wrappers_can_be_skipped(screen, query):
     screen("oom")
     outer = query("leaks", "--by-line", "--columns", "user_line", "--format", "tsv", "--skip-frames", r"^Block\.")
-    assert "Block.forward" not in outer and "Block.forward" in query("leaks", "--by-line", "--columns", "user_line", "--format", "tsv")
+    assert "Block.forward" not in outer
+    assert "Block.forward" in query("leaks", "--by-line", "--columns", "user_line", "--format", "tsv")
 
 
 def test_quiet_stays_quiet(build, environment, tmp_path):
-    done = subprocess.run([build.fade_run, "-q", "-o", "run.db", "--", PYTHON, SITUATIONS / "swallowed.py"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([build.fade_run, "-q", "-o", "run.db", "--", PYTHON, SITUATIONS / "swallowed.py"],
+                          cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
     assert os.path.exists(tmp_path / "run.db")
 
@@ -169,7 +182,8 @@ def row_of(rows, label):
 
 def on_a_terminal(columns, command, cwd, environment):
     """The lines that a command writes to a terminal, without what clears the line of an announcement."""
-    child = pexpect.spawn(str(command[0]), [str(word) for word in command[1:]], cwd=str(cwd), env=environment, dimensions=(ROWS, columns), encoding="utf-8", timeout=60)
+    child = pexpect.spawn(str(command[0]), [str(word) for word in command[1:]], cwd=str(cwd),
+                          env=environment, dimensions=(ROWS, columns), encoding="utf-8", timeout=60)
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", child.read())
     child.close()
     return [line.rsplit("\r", 1)[-1] for line in text.replace("\r\n", "\n").split("\n")]
@@ -188,7 +202,8 @@ def test_no_line_is_wider_than_the_terminal(build, environment, tmp_path, words)
     too_wide = [line for line in narrow if len(line) > 60 and " " in line.strip()]
     assert len(narrow) > 1 and not too_wide, too_wide
     if "--dry-run" in words:
-        piped = subprocess.run([program, *words[1:]], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60).stdout
+        piped = subprocess.run([program, *words[1:]], cwd=tmp_path, env=environment,
+                               capture_output=True, text=True, timeout=60).stdout
         assert max(map(len, piped.splitlines())) > 100
 
 
@@ -197,13 +212,15 @@ def test_helpers_are_counted_apart(build, environment, tmp_path):
     script = tmp_path / "run.sh"
     script.write_text(f"#!/bin/sh\nfor i in 1 2 3 4 5; do /bin/true; done\nexec {PYTHON} {SITUATIONS / 'crash.py'}\n")
     script.chmod(0o755)
-    ran = subprocess.run([build.fade_run, "--summary", "-o", "run.db", "--", script], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([build.fade_run, "--summary", "-o", "run.db", "--", script],
+                         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
     assert "ran        1 process, 1 thread, and 5 helpers\n" in ran.stderr
     [cost] = [line for line in ran.stderr.splitlines() if line.startswith("  slowdown")]
     assert " calls x " in cost, cost
 
     def page(*words):
-        return subprocess.run([build.fade_query, "run.db", *words], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run([build.fade_query, "run.db", *words], cwd=tmp_path,
+                              env=environment, capture_output=True, text=True, timeout=60).stdout
     assert "1 process, 5 helpers" in page("summary", "--format", "table")
     assert page("postmortem", "--format", "table").startswith("python3 crash.py (pid ")
 
@@ -213,19 +230,23 @@ def test_helpers_are_counted_apart(build, environment, tmp_path):
     ("import faketorch; faketorch.cuda.synchronize(); raise SystemExit(3)", "EXIT exit status 3"),
 ])
 def test_a_program_that_failed_by_itself_is_not_told_to_use_the_gpu(build, environment, tmp_path, text, said):
-    ran = subprocess.run([build.fade_run, "--summary", "-o", "run.db", "--", PYTHON, "-c", text], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
-    assert ran.returncode == int(said.split()[3]) and said in " ".join(ran.stderr.split()) and "NOT USED" not in ran.stderr
+    ran = subprocess.run([build.fade_run, "--summary", "-o", "run.db", "--", PYTHON, "-c", text],
+                         cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    assert ran.returncode == int(said.split()[3]) and said in " ".join(ran.stderr.split())
+    assert "NOT USED" not in ran.stderr
 
 
 def test_a_program_that_is_stopped_in_a_call_says_in_which(build, environment, tmp_path):
     environment = {**environment, "FADE_STANDIN_DELAY": "hipDeviceSynchronize:3s"}
-    child = pexpect.spawn(str(build.fade_run), ["--hang-timeout", "1s", "-o", "run.db", "--", PYTHON, str(SITUATIONS / "hang.py")], cwd=str(tmp_path), env=environment,
+    child = pexpect.spawn(str(build.fade_run), ["--hang-timeout", "1s", "-o", "run.db", "--", PYTHON,
+                                                str(SITUATIONS / "hang.py")], cwd=str(tmp_path), env=environment,
                           dimensions=(ROWS, COLUMNS), encoding="utf-8", timeout=60)
     child.expect("hipDeviceSynchronize for")  # the hang was announced, so the call has run for a second
     child.sendintr()
     child.expect(pexpect.EOF)
     child.close()
-    page = subprocess.run([build.fade_query, "run.db", "postmortem"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60).stdout
+    page = subprocess.run([build.fade_query, "run.db", "postmortem"], cwd=tmp_path,
+                          env=environment, capture_output=True, text=True, timeout=60).stdout
     assert "Another process asked" not in page
 
 
@@ -246,7 +267,8 @@ def test_commands_name_the_recording_that_was_named(screen, query, build, tmp_pa
 
 def test_a_stopped_call_is_named_without_a_hang_timeout(build, environment, tmp_path):
     environment = {**environment, "FADE_STANDIN_DELAY": "hipDeviceSynchronize:12s"}
-    child = pexpect.spawn(str(build.fade_run), ["-o", "run.db", "--", PYTHON, str(SITUATIONS / "hang.py")], cwd=str(tmp_path), env=environment,
+    child = pexpect.spawn(str(build.fade_run), ["-o", "run.db", "--", PYTHON, str(SITUATIONS / "hang.py")],
+                          cwd=str(tmp_path), env=environment,
                           dimensions=(ROWS, COLUMNS), encoding="utf-8", timeout=60)
     child.expect("recording")
     wait_for_a_call(tmp_path / "run.db")
@@ -261,13 +283,15 @@ def test_a_stopped_call_is_named_without_a_hang_timeout(build, environment, tmp_
 def test_a_log_has_the_headline_and_a_crash_once(build, environment, tmp_path):
     """stderr is no terminal: the rows of trouble stand there all the same, unless -q."""
     def errors(name, *options):
-        return subprocess.run([build.fade_run, *options, "--force", "-o", "run.db", "--", PYTHON, str(SITUATIONS / f"{name}.py")], cwd=tmp_path, env=environment, capture_output=True,
+        return subprocess.run([build.fade_run, *options, "--force", "-o", "run.db", "--", PYTHON,
+                               str(SITUATIONS / f"{name}.py")], cwd=tmp_path, env=environment, capture_output=True,
                               text=True, timeout=60).stderr
     assert line_to_find("swallowed") in errors("swallowed") and "ERRORS" not in errors("swallowed", "-q")
     crash = errors("crash")
     for line in errors("swallowed").splitlines():
         assert not line.startswith("fade: ") or not line.endswith(":"), line
-    assert re.search(r"^fade: ERRORS: .*failed.*, at .*swallowed.py:.*: fade-query run.db first-error$", errors("swallowed"), re.M)
+    assert re.search(r"^fade: ERRORS: .*failed.*, at .*swallowed.py:.*: fade-query run.db first-error$",
+                     errors("swallowed"), re.M)
     assert "CRASH" in crash and crash.count("fade-query run.db postmortem") == 1, crash
 
 
@@ -279,18 +303,21 @@ def test_findings_name_the_line_and_sizes_with_units(screen, query):
 
 def test_findings_of_memory_name_the_line(screen, query):
     screen("oom")
-    assert line_to_find("oom") in query("findings", "--name", "out-of-memory", "--columns", "subject", "--format", "tsv")
+    assert line_to_find("oom") in query("findings", "--name", "out-of-memory", "--columns",
+                                        "subject", "--format", "tsv")
 
 
 def test_an_empty_answer_in_a_pipe_says_why_on_stderr(screen, build, tmp_path, environment):
     screen("swallowed")
-    done = subprocess.run([build.fade_query, "run.db", "copies"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([build.fade_query, "run.db", "copies"], cwd=tmp_path, env=environment,
+                          capture_output=True, text=True, timeout=60)
     assert len(done.stdout.splitlines()) == 1 and "nothing: " in done.stderr
 
 
 def test_check_says_that_a_program_crashed(screen, build, tmp_path, environment):
     screen("crash")
-    done = subprocess.run([build.fade_query, "run.db", "check"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([build.fade_query, "run.db", "check"], cwd=tmp_path, env=environment,
+                          capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and "failed: crashed: SIGSEGV (verdict FAILED, process " in done.stdout, done.stdout
 
 
@@ -308,7 +335,8 @@ def test_the_line_stays_at_80_columns(screen, query):
 
 def test_equal_failures_are_one_row(screen, query):
     screen("swallowed")
-    [row] = [line.split("\t") for line in query("errors", "--columns", "name,repeats,user_line,start_ns,last_ns", "--format", "tsv").splitlines()[1:]]
+    [row] = [line.split("\t") for line in query("errors", "--columns", "name,repeats,user_line,start_ns,last_ns",
+                                                "--format", "tsv").splitlines()[1:]]
     assert row[:2] == ["hipFree", "3"] and row[2].startswith(line_to_find("swallowed")) and int(row[3]) < int(row[4])
 
 

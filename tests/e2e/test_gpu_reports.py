@@ -134,7 +134,8 @@ def test_idle_times_have_the_cause_that_the_calls_show(build, tmp_path):
 def test_delays_count_from_the_launch(build, tmp_path):
     database, works = recorded(build, "gpu_work 300 2 4", tmp_path)
     rows = database.rows(
-        "SELECT c.start, min(w.start) FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.kind = 'kernel' GROUP BY c.id"
+        "SELECT c.start, min(w.start) FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.kind = 'kernel' GROUP BY "
+        "c.id"
     )
     delays = [begin - entry for entry, begin in rows]
     assert database.rows("SELECT sum(n), sum(total_ns), sum(early) FROM gpu_delays") == [
@@ -155,7 +156,8 @@ def test_copies_have_directions(build, tmp_path):
 def test_steps_have_the_work_that_their_calls_put_to_run(build, tmp_path):
     database, _ = recorded(build, "gpu_work 300 1 2", tmp_path, "--step", "hipMemcpy")
     works = database.rows(
-        "SELECT s.id, count(*), sum(w.duration) FROM steps s JOIN gpu_work w ON w.call > s.first_call_id AND w.call <= s.last_call_id "
+        "SELECT s.id, count(*), sum(w.duration) FROM steps s JOIN gpu_work w ON w.call > s.first_call_id AND w.call "
+        "<= s.last_call_id "
         "WHERE w.kind <> 'barrier' GROUP BY s.id ORDER BY s.id"
     )
     assert len(works) > 10 and works == database.rows("SELECT step_id, works, gpu_ns FROM gpu_steps ORDER BY step_id")

@@ -1,4 +1,5 @@
-"""--gpu-times: every work of the GPU has the time that the stand-in gave it, and belongs to the call that put it to run."""
+"""--gpu-times: every work of the GPU has the time that the stand-in gave it, and belongs to the call that put it to
+run."""
 
 import collections
 import subprocess
@@ -70,7 +71,8 @@ def is_tied_rightly(database, works):
     }
     (boot,) = database.rows("SELECT boot_ns FROM session_")[0]
     rows = database.rows(
-        "SELECT w.start, w.end, c.tid, w.name, w.stream FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.kind <> 'barrier'"
+        "SELECT w.start, w.end, c.tid, w.name, w.stream FROM gpu_work w JOIN calls c ON c.id = w.call WHERE w.kind <> "
+        "'barrier'"
     )
     tids = {tid for tid, _ in works}  # without children of forks, which leave no truth
     rows = [row for row in rows if row[2] in tids]
@@ -175,7 +177,8 @@ def test_calls_put_to_run_what_their_names_say(build, tmp_path):
 def test_sums_are_those_of_the_rows(build, tmp_path):
     database, _ = recorded(build, "gpu_work 500 2 4", tmp_path)
     rows = database.rows(
-        "SELECT kind, name, device, count(*), sum(duration), min(duration), max(duration), sum(bytes), min(start), max(end) "
+        "SELECT kind, name, device, count(*), sum(duration), min(duration), max(duration), sum(bytes), min(start), "
+        "max(end) "
         "FROM gpu_work GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
     )
     assert rows == database.rows(

@@ -1,4 +1,5 @@
-"""Signals to the whole process group arrive once; those to fade-run alone are passed on. Every case also runs without fade.
+"""Signals to the whole process group arrive once; those to fade-run alone are passed on. Every case also runs without
+fade.
 
 A program counts what it hears until END, which is sent to the process that was started: fade-run or, without fade, the
 program. Signals that are passed on keep their order, so END comes after everything that was sent before."""
@@ -22,7 +23,8 @@ RT = 40  # a real-time signal
 END = 50  # of several that wait, the kernel delivers the one with the lowest number first
 STATUS = 7  # of the program
 
-# A process group whose leader is not fade-run, as of a script: starts its arguments, says their number and ends as they end.
+# A process group whose leader is not fade-run, as of a script: starts its arguments, says their number and ends as they
+# end.
 LEADER = """
 import signal, subprocess, sys
 for number in (1, 2, 3, 10, 15, 40):

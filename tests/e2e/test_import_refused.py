@@ -199,7 +199,8 @@ def test_memory_stays_small_for_a_large_trace(build, recording, tmp_path):
         file.write(f'{{"baseTimeNanoseconds": {start}, "traceEvents": [\n')
         for n in range(400_000):
             file.write(
-                f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n},"dur":0.5,"args":{{"Input":"{"x" * 200}"}}}},\n'
+                f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n},"dur":0.5,'
+                f'"args":{{"Input":"{"x" * 200}"}}}},\n'
             )
         file.write("{}]}")
     copy = tmp_path / "run.db"
@@ -278,7 +279,8 @@ def large(recording):
         )
         for n in range(600_000):
             file.write(
-                f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n / 2},"dur":0.3}},\n'
+                f'{{"ph":"X","cat":"cpu_op","name":"aten::op{n % 50}","pid":{pid},"tid":{tid},"ts":{n / 2},'
+                f'"dur":0.3}},\n'
             )
         file.write("{}]}")
     return path

@@ -6,8 +6,10 @@ import pytest
 
 import harness
 
-EVERYWHERE = "plain per_thread cooperative cooperative_spt extended by_pointer listed by_symbol module work_items module_cooperative module_listed reloaded graph capture"
-PATHS = {"v5": EVERYWHERE.replace("work_items ", "").replace("by_symbol ", ""), "v6": EVERYWHERE + " any_node", "v7": EVERYWHERE + " any_node config driver_config library"}
+EVERYWHERE = ("plain per_thread cooperative cooperative_spt extended by_pointer listed by_symbol module work_items "
+              "module_cooperative module_listed reloaded graph capture")
+PATHS = {"v5": EVERYWHERE.replace("work_items ", "").replace("by_symbol ", ""), "v6": EVERYWHERE + " any_node",
+         "v7": EVERYWHERE + " any_node config driver_config library"}
 SINGLE = [("v7", path) for path in PATHS["v7"].split()]
 ALL = [(runtime, paths) for runtime, paths in PATHS.items()] + [("hard", PATHS["v6"]), ("stripped", PATHS["v7"])]
 
@@ -22,12 +24,15 @@ def ran(folder):
 
 
 def reported(database):
-    rows = database.rows("SELECT mangled, grid_x, grid_y, grid_z, block_x, block_y, block_z, sum(launches - errors) FROM kernel_runs GROUP BY 1, 2, 3, 4, 5, 6, 7")
+    rows = database.rows(
+        "SELECT mangled, grid_x, grid_y, grid_z, block_x, block_y, block_z, sum(launches - errors) FROM kernel_runs "
+        "GROUP BY 1, 2, 3, 4, 5, 6, 7")
     return {tuple(row[:-1]): row[-1] for row in rows if row[-1]}
 
 
 def record(build, folder, line, runtime="v7", options=()):
-    watched = harness.run_supervised(build, line, runtime, folder, options, FADE_STANDIN_KERNELS=str(folder / "kernels.txt"))
+    watched = harness.run_supervised(build, line, runtime, folder, options,
+                                     FADE_STANDIN_KERNELS=str(folder / "kernels.txt"))
     assert watched.status == 0, watched.stderr
     return harness.Database(folder / "run.db")
 
@@ -47,7 +52,8 @@ def test_names_are_the_same_when_registration_is_watched(build, tmp_path):
 def test_long_names_are_whole_and_what_is_cut_says_so(build, tmp_path):
     database = record(build, tmp_path, "launches 2 long_names")
     cut = "x" * 4096
-    expected = {(name if len(name) <= 4096 else cut + "...", *shape): runs for (name, *shape), runs in ran(tmp_path).items()}
+    expected = {(name if len(name) <= 4096 else cut + "...", *shape): runs
+                for (name, *shape), runs in ran(tmp_path).items()}
     assert reported(database) == expected and sorted(len(name) for name, *_ in expected) == [300, 300, 700, 4095, 4099]
 
 
@@ -59,8 +65,10 @@ def test_names_through_zluda_are_counted_once(build, tmp_path):
 
 def test_what_is_captured_does_not_run(build, tmp_path):
     database = record(build, tmp_path, "launches 1 capture")
-    assert dict(database.rows("SELECT mangled, sum(captured) FROM launches GROUP BY 1")) == {"k_captured": 1, "captured_function": 1, "k_forked": 1, "k_plain": 0}
-    assert database.value("SELECT sum(launches) FROM process_use") == 3 + 5 * 3  # three kernels, five times a graph of three
+    assert dict(database.rows("SELECT mangled, sum(captured) FROM launches GROUP BY 1")) == {
+        "k_captured": 1, "captured_function": 1, "k_forked": 1, "k_plain": 0}
+    # three kernels, five times a graph of three
+    assert database.value("SELECT sum(launches) FROM process_use") == 3 + 5 * 3
     assert database.rows("SELECT kernels, launches, complete FROM graphs ORDER BY id") == [(3, 4, 1), (3, 1, 1)]
     assert database.rows("SELECT n, runs FROM graph_kernels WHERE graph_id = 1") == [(1, 4)] * 3
     assert database.value("SELECT count(*) FROM graph_launches") == 5
@@ -69,20 +77,24 @@ def test_what_is_captured_does_not_run(build, tmp_path):
 def test_launches_of_unknown_graphs_are_told_apart(build, tmp_path):
     """A launch of a graph whose creation was not recorded is no launch of a kernel."""
     record(build, tmp_path, "launches 1 plain capture", options=("--include", "^hip(GraphLaunch|LaunchKernel)$"))
-    summary = subprocess.run([build.fade_query, tmp_path / "run.db", "summary", "-f", "table"], capture_output=True, text=True, timeout=120).stdout
+    summary = subprocess.run([build.fade_query, tmp_path / "run.db", "summary", "-f", "table"],
+                             capture_output=True, text=True, timeout=120).stdout
     assert "5 launches of graphs whose creation was not recorded: their kernels are not known" in summary, summary
     assert "in graphs" not in summary
 
 
 def test_a_changed_graph_is_another_graph(build, tmp_path):
     database = record(build, tmp_path, "launches 1 graph")
-    assert database.rows("SELECT kernels, launches, complete FROM graphs ORDER BY id") == [(4, 3, 1), (4, 1, 1), (3, 1, 1), (4, 1, 1), (3, 1, 1)]
+    assert database.rows("SELECT kernels, launches, complete FROM graphs ORDER BY id") == [
+        (4, 3, 1), (4, 1, 1), (3, 1, 1), (4, 1, 1), (3, 1, 1)]
 
 
 def test_a_multi_device_call_has_a_row_for_each_kernel(build, tmp_path):
     database = record(build, tmp_path, "launches 1 module_listed")
-    assert database.rows("SELECT nth, name, more FROM launches ORDER BY nth") == [(0, "list_a", 2), (1, "list_b", 2), (2, "list_a", 2)]
-    listing = harness.run([build.fade_query, tmp_path / "run.db", "launches", "--format", "tsv"], build.environment("v7"), tmp_path)
+    assert database.rows("SELECT nth, name, more FROM launches ORDER BY nth") == [(0, "list_a", 2),
+                                                                                  (1, "list_b", 2), (2, "list_a", 2)]
+    listing = harness.run([build.fade_query, tmp_path / "run.db", "launches", "--format", "tsv"],
+                          build.environment("v7"), tmp_path)
     assert b"list_a and 2 more" in listing.stdout
 
 

@@ -136,7 +136,8 @@ def test_set_uid_program_keeps_its_rights(build, tmp_path):
     os.chown(program, nobody, -1)
     program.chmod(0o755 | stat.S_ISUID)
     for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == os.getuid() and folder != pathlib.Path("/") and not folder.stat().st_mode & stat.S_IXOTH:
+        if folder.stat().st_uid == os.getuid() and folder != pathlib.Path(
+            "/") and not folder.stat().st_mode & stat.S_IXOTH:
             folder.chmod(folder.stat().st_mode | stat.S_IXOTH)
     line = f"exec leader {program}"
     alone = harness.run_alone(build, line, "v6", tmp_path)

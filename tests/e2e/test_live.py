@@ -1,4 +1,5 @@
-"""What is said while a program runs: hangs, out of memory, crashes. The lines name the user's own file, not that of a package."""
+"""What is said while a program runs: hangs, out of memory, crashes. The lines name the user's own file, not that of a
+package."""
 import contextlib
 import os
 import pathlib
@@ -46,7 +47,8 @@ def job(tmp_path):
 
 
 def environment(build, **more):
-    return {**build.environment("v6"), "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "FADE_CONFIG": "/dev/null", **more}
+    return {**build.environment("v6"), "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
+            "FADE_CONFIG": "/dev/null", **more}
 
 
 def command(build, *words, options=()):
@@ -59,7 +61,8 @@ def run(build, folder, *words, options=(), **more):
 
 @contextlib.contextmanager
 def started(build, folder, *words, options=(), **more):
-    process = subprocess.Popen(command(build, *words, options=options), env=environment(build, **more), cwd=folder, stdin=subprocess.DEVNULL,
+    process = subprocess.Popen(command(build, *words, options=options), env=environment(build, **more),
+                               cwd=folder, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process
@@ -77,16 +80,20 @@ def said(errors):
 
 
 def test_a_hang_is_said_while_it_lasts(build, job):
-    with started(build, job, "synchronize", options=("--hang-timeout", "300ms"), FADE_STANDIN_DELAY="hipDeviceSynchronize:1000s") as process:
+    with started(build, job, "synchronize", options=("--hang-timeout", "300ms"),
+                 FADE_STANDIN_DELAY="hipDeviceSynchronize:1000s") as process:
         lines = iter(process.stderr.readline, b"")
         line = next(line for line in lines if b" has been in " in line).decode()
         assert process.poll() is None
         pid = harness.descendants(process.pid)[1]
-        assert re.fullmatch(rf"fade: python3 job\.py \(pid {pid}\) has been in hipDeviceSynchronize for \d+(\.\d+)? m?s, at job\.py:{LINE} train_step\n", line)
+        assert re.fullmatch(
+            rf"fade: python3 job\.py \(pid {pid}\) has been in hipDeviceSynchronize for \d+(\.\d+)? m?s, at "
+            rf"job\.py:{LINE} train_step\n", line)
 
 
 def test_the_end_of_a_hang_is_said(build, job):
-    ran = run(build, job, "synchronize", options=("--hang-timeout", "300ms"), FADE_STANDIN_DELAY="hipDeviceSynchronize:2s")
+    ran = run(build, job, "synchronize", options=("--hang-timeout", "300ms"),
+              FADE_STANDIN_DELAY="hipDeviceSynchronize:2s")
     assert ran.status == 0
     hang, end, *_ = said(ran.stderr)  # and what fade-run says when all has ended
     assert " has been in hipDeviceSynchronize for " in hang
@@ -100,20 +107,24 @@ def test_a_healthy_program_is_not_talked_about(build, job):
 def test_out_of_memory_is_said(build, job):
     ran = run(build, job, "empty", str(17 << 30), FADE_STANDIN_FAIL="hipMalloc:1:2")
     assert (ran.status, ran.stdout) == (0, b"begin\nend\n")
-    assert said(ran.stderr) == [f"fade: python3 job.py (pid N) is out of memory: hipMalloc of 17.0 GiB = hipErrorOutOfMemory, at job.py:{LINE} train_step"]
+    assert said(ran.stderr) == [
+        f"fade: python3 job.py (pid N) is out of memory: hipMalloc of 17.0 GiB = hipErrorOutOfMemory, at "
+        f"job.py:{LINE} train_step"]
 
 
 def test_verbose_says_the_first_failure_of_each_kind(build, job):
     ran = run(build, job, "empty", "4096", options=("-v",), FADE_STANDIN_FAIL="hipMalloc:1:1")
     [failed] = [line for line in said(ran.stderr) if "for the first time" in line]
-    assert failed == f"fade: python3 job.py (pid N): hipMalloc returned hipErrorInvalidValue for the first time, at job.py:{LINE} train_step"
+    assert failed == (f"fade: python3 job.py (pid N): hipMalloc returned hipErrorInvalidValue for the first time, at "
+                      f"job.py:{LINE} train_step")
     assert b"compile it with -g" not in ran.stderr
 
 
 def test_a_crash_is_said(build, job):
     ran = run(build, job, "fault", RANK="3")
     assert ran.status == -signal.SIGSEGV
-    assert said(ran.stderr)[0] == f"fade: python3 job.py (rank 3, pid N) died of SIGSEGV in hipMemcpy, at job.py:{LINE} train_step"
+    assert said(ran.stderr)[
+        0] == f"fade: python3 job.py (rank 3, pid N) died of SIGSEGV in hipMemcpy, at job.py:{LINE} train_step"
 
 
 @pytest.mark.parametrize("quiet", ["-q", "-qq"])
@@ -124,14 +135,17 @@ def test_quiet_is_quiet(build, job, quiet):
 
 def test_a_closed_standard_error_harms_nothing(build, job):
     words = " ".join(map(str, command(build, "empty", "4096")))
-    ran = harness.run(["/bin/sh", "-c", f"exec {words} 2>&-"], environment(build, FADE_STANDIN_FAIL="hipMalloc:1:2"), job)
+    ran = harness.run(["/bin/sh", "-c", f"exec {words} 2>&-"], environment(build, FADE_STANDIN_FAIL="hipMalloc:1:2"),
+                      job)
     assert (ran.status, ran.stdout) == (0, b"begin\nend\n")
 
 
 def test_an_announcement_begins_a_line_on_a_terminal(build, job):
     ours, its = pty.openpty()
-    (job / "job.py").write_text((job / "job.py").read_text().replace('print("begin", flush=True)', 'print("loss 0.3", end="", flush=True)'))
-    process = subprocess.Popen(command(build, "empty", "4096"), env=environment(build, FADE_STANDIN_FAIL="hipMalloc:1:2"), cwd=job,
+    (job / "job.py").write_text((job / "job.py").read_text().replace('print("begin", flush=True)',
+                                                                     'print("loss 0.3", end="", flush=True)'))
+    process = subprocess.Popen(command(build, "empty", "4096"),
+                               env=environment(build, FADE_STANDIN_FAIL="hipMalloc:1:2"), cwd=job,
                                stdin=its, stdout=its, stderr=its, start_new_session=True)
     os.close(its)
     text = b""

@@ -13,7 +13,8 @@ import pytest
 import harness
 
 CALLS_A_ROUND = 6  # some_calls() in tests/tracees/tracee.h
-KEPT = 32_768 * 5  # calls that memory holds while the database is locked: the batch in hand, and a queue of four times its size
+# calls that memory holds while the database is locked: the batch in hand, and a queue of four times its size
+KEPT = 32_768 * 5
 
 
 class Recorded:
@@ -22,8 +23,10 @@ class Recorded:
     def __init__(self, build, folder, *options):
         folder.mkdir(exist_ok=True)
         self.build, self.folder, self.path = build, folder, folder / "run.db"
-        command = [build.fade_run, "-e", harness.EVERYTHING, *options, "-o", self.path, "--", *build.command("steady 2")]
-        self.process = subprocess.Popen(command, env=build.environment("v6"), cwd=folder, text=True, stdin=subprocess.PIPE,
+        command = [build.fade_run, "-e", harness.EVERYTHING, *options, "-o", self.path,
+                   "--", *build.command("steady 2")]
+        self.process = subprocess.Popen(command, env=build.environment("v6"), cwd=folder,
+                                        text=True, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         assert self.process.stdout.readline() == "ready\n"
 
@@ -112,13 +115,16 @@ def test_the_recording_goes_on_after_a_long_lock(build, tmp_path):
     missing = reported(recorded.path)
     assert recorded.process.returncode == 7 and missing > 0 and lost(stderr) == missing
     assert recorded.stored() + missing == made
-    assert database.value("SELECT sum(calls) FROM top") == recorded.stored() and database.value("SELECT clean FROM sessions") == 1
+    assert database.value("SELECT sum(calls) FROM top") == recorded.stored()
+    assert database.value("SELECT clean FROM sessions") == 1
     (n, duration, reason), = database.rows("SELECT n, duration, reason FROM drops")
     assert (n, reason) == (missing, "another process had the database locked") and duration > 0
     assert database.rows("SELECT value FROM lifecycle WHERE kind = 'locked'") == [(missing,)]
-    summary = subprocess.run([build.fade_query, recorded.path, "summary", "--format", "table"], capture_output=True, text=True, check=True).stdout
+    summary = subprocess.run([build.fade_query, recorded.path, "summary", "--format", "table"],
+                             capture_output=True, text=True, check=True).stdout
     assert "another process had the database locked for" in summary
-    check = subprocess.run([build.fade_query, recorded.path, "check", "--fail-on", "dropped", "--format", "json"], capture_output=True, text=True)
+    check = subprocess.run([build.fade_query, recorded.path, "check", "--fail-on", "dropped", "--format", "json"],
+                           capture_output=True, text=True)
     assert check.returncode == 1 and json.loads(check.stdout)[0]["n"] == missing
 
 

@@ -1,4 +1,5 @@
-"""Programs that call from more places than there is room for breakpoints to return to: what needs no return has none, and what is not seen is told."""
+"""Programs that call from more places than there is room for breakpoints to return to: what needs no return has none,
+and what is not seen is told."""
 import csv
 import io
 import subprocess
@@ -23,14 +24,17 @@ def test_registrations_take_no_return_sites(build, tmp_path):
     assert ran.stdout == b"called\n", ran.stderr
     database = harness.Database(tmp_path / "run.db")
     assert harness.summed(database.counts("call_stats")) == ran.total
-    states = dict(((name, state), n) for name, state, n in database.rows("SELECT name, state, count(*) FROM calls GROUP BY 1, 2"))
+    states = dict(((name, state), n)
+                  for name, state, n in database.rows("SELECT name, state, count(*) FROM calls GROUP BY 1, 2"))
     assert states[("__hipRegisterFunction", "entry only")] == ran.total["__hipRegisterFunction"] == PLACES
     assert {state for (name, state) in states if name != "__hipRegisterFunction"} == {"returned"}
     assert states[("hipMalloc", "returned")] == states[("hipFree", "returned")] == 10
     assert database.rows("SELECT name FROM launches") == [("many()",)]
     # Neither result nor duration were taken, and no report makes 0 ns of that.
-    assert database.rows("SELECT count(duration), count(result) FROM calls WHERE name = '__hipRegisterFunction'") == [(0, 0)]
-    assert database.rows("SELECT total_ns, avg_ns, min_ns, max_ns FROM top WHERE name = '__hipRegisterFunction'") == [(None,) * 4]
+    assert database.rows("SELECT count(duration), count(result) FROM calls WHERE name = '__hipRegisterFunction'") == [
+        (0, 0)]
+    assert database.rows("SELECT total_ns, avg_ns, min_ns, max_ns FROM top WHERE name = '__hipRegisterFunction'") == [
+        (None,) * 4]
     shown, = [row for row in rows(build, tmp_path, "top", "--limit", "100") if row["name"] == "__hipRegisterFunction"]
     assert not [column for column, value in shown.items() if column.endswith("_ns") and value not in ("", None)], shown
     for name in ("top", "summary", "tree", "categories"):
@@ -41,7 +45,8 @@ def test_registrations_take_no_return_sites(build, tmp_path):
 
 def test_returns_that_are_not_seen_are_counted_and_told(build, tmp_path):
     library = next((build.runtimes / "markers").glob("libroctx64.so.4*"))
-    ran = harness.run_supervised(build, f"many_places ask {library}", "v6", tmp_path, ("-e", harness.EVERYTHING, "--engine", "breakpoints"))
+    ran = harness.run_supervised(build, f"many_places ask {library}", "v6", tmp_path,
+                                 ("-e", harness.EVERYTHING, "--engine", "breakpoints"))
     assert ran.stdout == b"called\n", ran.stderr
     database = harness.Database(tmp_path / "run.db")
     counted = dict(database.rows("SELECT name, sum(calls) FROM call_stats GROUP BY 1"))
@@ -57,9 +62,11 @@ def test_returns_that_are_not_seen_are_counted_and_told(build, tmp_path):
     assert status != 0 and "calls come from more places than there is room for breakpoints" in said
     summary = report(build, tmp_path, "summary", "-f", "table")[1]
     assert "no calls dropped" not in summary and "results of calls" in summary
-    told = subprocess.run([build.fade_query, tmp_path / "run.db", "leaks", "-f", "table"], capture_output=True, text=True, timeout=60)
+    told = subprocess.run([build.fade_query, tmp_path / "run.db", "leaks", "-f", "table"],
+                          capture_output=True, text=True, timeout=60)
     assert f"the results of {states['unseen']}" in told.stderr.replace(",", "")
     # Durations are of the calls whose returns were seen.
-    assert database.value("SELECT count(*) FROM calls WHERE state = 'unseen' AND (duration IS NOT NULL OR result IS NOT NULL)") == 0
+    assert database.value(
+        "SELECT count(*) FROM calls WHERE state = 'unseen' AND (duration IS NOT NULL OR result IS NOT NULL)") == 0
     assert database.value("SELECT count(*) FROM call_stats WHERE min_ns IS NOT NULL AND name IN "
                           "(SELECT name FROM calls GROUP BY name HAVING count(duration) = 0)") == 0

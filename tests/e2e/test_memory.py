@@ -1,4 +1,5 @@
-"""Memory: the ledger against the runtime's own, leaks, bad frees, memory that runs out, copies; and programs that do nothing wrong."""
+"""Memory: the ledger against the runtime's own, leaks, bad frees, memory that runs out, copies; and programs that do
+nothing wrong."""
 import json
 import re
 import subprocess
@@ -15,14 +16,16 @@ FINDINGS = "SELECT finding FROM findings WHERE severity <> 'info' ORDER BY 1"
 @pytest.fixture
 def record(build, tmp_path):
     def run(line, runtime="v6", **environment):
-        ran = harness.run_supervised(build, line, runtime, tmp_path, options=(), FADE_STANDIN_MEMORY=str(tmp_path / "memory"), **environment)
+        ran = harness.run_supervised(build, line, runtime, tmp_path, options=(),
+                                     FADE_STANDIN_MEMORY=str(tmp_path / "memory"), **environment)
         assert ran.status == 0, ran.stderr
         return harness.Database(tmp_path / "run.db")
     return run
 
 
 def report(build, tmp_path, *words):
-    done = subprocess.run([build.fade_query, tmp_path / "run.db", *words, "--format", "json"], env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
+    done = subprocess.run([build.fade_query, tmp_path / "run.db", *words, "--format", "json"],
+                          env=ENVIRONMENT, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -37,7 +40,8 @@ def own_ledger(tmp_path):
 @pytest.mark.parametrize("mode", ["kinds", "leak", "bad_frees", "healthy"])
 def test_the_ledger_equals_the_runtimes(record, tmp_path, mode, runtime):
     database = record(f"memory {mode}", runtime)
-    assert sorted(database.rows("SELECT device, memory, live_at_end, peak, allocs, frees FROM memory_totals")) == own_ledger(tmp_path)
+    assert sorted(database.rows(
+        "SELECT device, memory, live_at_end, peak, allocs, frees FROM memory_totals")) == own_ledger(tmp_path)
     assert database.value("SELECT coalesce(sum(unknown_frees), 0) FROM memory_stats") == 0
 
 
@@ -45,17 +49,20 @@ def test_the_ledger_equals_the_runtimes(record, tmp_path, mode, runtime):
 def test_the_ledger_equals_the_runtimes_in_other_programs(build, record, tmp_path, line):
     if line == "demo":
         command = [build.fade_run, "-q", "-o", tmp_path / "run.db", "--", build.demo / "fade-demo"]
-        assert harness.run(command, build.environment("v6", FADE_STANDIN_MEMORY=str(tmp_path / "memory")), tmp_path).status == 0
+        assert harness.run(command, build.environment("v6", FADE_STANDIN_MEMORY=str(tmp_path / "memory")),
+                           tmp_path).status == 0
         database = harness.Database(tmp_path / "run.db")
     else:
         database = record(line)
     seen = sorted(database.rows("SELECT device, memory, live_at_end, allocs, frees FROM memory_totals"))
-    assert seen == [(device, memory, live, allocs, frees) for device, memory, live, _, allocs, frees in own_ledger(tmp_path)]
+    assert seen == [(device, memory, live, allocs, frees)
+                    for device, memory, live, _, allocs, frees in own_ledger(tmp_path)]
 
 
 def test_memory_through_zluda_is_counted_once(record, tmp_path):
     database = record("cuda work 5", "zluda")
-    assert sorted(database.rows("SELECT device, memory, live_at_end, peak, allocs, frees FROM memory_totals")) == own_ledger(tmp_path)
+    assert sorted(database.rows(
+        "SELECT device, memory, live_at_end, peak, allocs, frees FROM memory_totals")) == own_ledger(tmp_path)
     libraries = [library for (library,) in database.rows("SELECT library FROM memory_libraries")]
     assert libraries and not [library for library in libraries if "libcuda" in library or "libnvcuda" in library]
 
@@ -81,7 +88,8 @@ def test_a_users_allocator_is_in_the_ledger(build, tmp_path):
 
 def test_list_probes_shows_the_effect_on_memory(build, tmp_path):
     (tmp_path / "pool.probes").write_text(POOL)
-    listed = subprocess.run([build.fade_run, "--probes", tmp_path / "pool.probes", "--list-probes"], capture_output=True, text=True, timeout=60)
+    listed = subprocess.run([build.fade_run, "--probes", tmp_path / "pool.probes", "--list-probes"],
+                            capture_output=True, text=True, timeout=60)
     assert listed.returncode == 0, listed.stderr
     assert "int pool_take(out void **piece, size_t bytes) @memory(allocate, managed)\n" in listed.stdout
     assert "hipHostUnregister(void *hostPtr) @memory(free, registered)\n" in listed.stdout
@@ -100,7 +108,8 @@ def test_bad_frees_are_findings(build, record, tmp_path):
     database = record("memory bad_frees")
     assert database.rows(FINDINGS) == [("double-free",), ("unknown-pointer",), ("unknown-pointer",)]
     assert [row[0] for row in database.rows("SELECT fault FROM bad_frees ORDER BY id")] in (
-        ["freed already", "inside an allocation", "never allocated"], ["never allocated", "inside an allocation", "freed already"])
+        ["freed already", "inside an allocation", "never allocated"],
+        ["never allocated", "inside an allocation", "freed already"])
 
 
 def test_out_of_memory_says_who_holds_it(build, record, tmp_path):
@@ -108,7 +117,8 @@ def test_out_of_memory_says_who_holds_it(build, record, tmp_path):
     asked, used, free, total = database.rows("SELECT asked, used, free, total FROM ooms")[0]
     assert used == (3 << 20) + asked // 2 and asked == total - (3 << 20) and free == total - used
     rows = report(build, tmp_path, "oom")
-    assert [(row["holder"], row["n"], row["bytes"]) for row in rows] == [("hipMalloc", 1, asked // 2), ("hipMalloc", 1, 3 << 20)]
+    assert [(row["holder"], row["n"], row["bytes"]) for row in rows] == [("hipMalloc", 1, asked // 2),
+                                                                         ("hipMalloc", 1, 3 << 20)]
     assert ("out-of-memory",) in database.rows(FINDINGS)
     told = report(build, tmp_path, "memory-free")
     assert told[0]["ledger_bytes"] == 3 << 20 and told[0]["difference_bytes"] == 0

@@ -212,7 +212,8 @@ def test_fade_may_die_while_it_looks(build, tmp_path):
 
 
 def test_wrong_words_have_a_place(build, tmp_path):
-    for text, words in (("nan,chekcsum", "--watch-numbers:5: 'chekcsum' is nothing that is watched (did you mean 'checksum'?)"),
+    for text, words in (("nan,chekcsum",
+                         "--watch-numbers:5: 'chekcsum' is nothing that is watched (did you mean 'checksum'?)"),
                         ("", "--watch-numbers: it is empty"),
                         ("nan,range=3..1", "--watch-numbers:11: the range is empty")):  # fmt: skip
         refused = subprocess.run(

@@ -1,4 +1,5 @@
-"""Files that the programs write, in a folder that other users write to as well: nothing of theirs is followed, opened or overwritten."""
+"""Files that the programs write, in a folder that other users write to as well: nothing of theirs is followed, opened
+or overwritten."""
 import os
 import subprocess
 
@@ -46,7 +47,8 @@ def fade_query(build, *words):
 
 @needs_root
 @pytest.mark.parametrize("kind", ["link", "fifo", "file"])
-@pytest.mark.parametrize("words", [["top", "-o"], ["export", "-o"], ["top", "--log"]], ids=["answer", "export", "messages"])
+@pytest.mark.parametrize("words", [["top", "-o"], ["export", "-o"], ["top", "--log"]],
+                         ids=["answer", "export", "messages"])
 def test_fade_query_refuses_what_another_user_put_there(build, recording, shared, kind, words):
     plant(shared, kind, "out.csv")
     ran = fade_query(build, recording, "--force", *words, shared / "out.csv")
@@ -60,9 +62,11 @@ def test_fade_query_refuses_what_another_user_put_there(build, recording, shared
 @pytest.mark.parametrize("name", ["run.db", "run.db-wal", "run.db-journal"])
 def test_fade_run_refuses_what_another_user_put_there(build, shared, kind, name):
     plant(shared, kind, name)
-    ran = subprocess.run([build.fade_run, "--force", "-o", shared / "run.db", "--", *build.command("loop 2")], capture_output=True, text=True,
+    ran = subprocess.run([build.fade_run, "--force", "-o", shared / "run.db", "--", *build.command("loop 2")],
+                         capture_output=True, text=True,
                          env=build.environment("v6"), cwd=shared.parent, timeout=60)
-    assert ran.returncode == 125 and "cannot write" in ran.stderr and "of another user" in ran.stderr and "done" not in ran.stdout
+    assert ran.returncode == 125 and "cannot write" in ran.stderr
+    assert "of another user" in ran.stderr and "done" not in ran.stdout
     assert os.lstat(shared / name).st_uid == ANOTHER
 
 
@@ -72,7 +76,8 @@ def test_an_index_is_not_put_where_a_link_of_another_user_leads(build, recording
     os.lchown(shared / "link.db", ANOTHER, ANOTHER)
     ran = fade_query(build, shared / "link.db", "index")
     assert ran.returncode == 1 and "symbolic link of another user" in ran.stderr
-    assert harness.Database(recording).value("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name GLOB 'fade_*'") == 0
+    assert harness.Database(recording).value(
+        "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name GLOB 'fade_*'") == 0
 
 
 def test_own_links_lead_to_the_file(build, recording, shared):

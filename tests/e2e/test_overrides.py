@@ -45,6 +45,8 @@ def test_libraries_that_compile_for_the_device_are_told_the_truth(build, tmp_pat
 
 
 def test_a_rule_that_fits_nothing_is_refused_before_the_program_starts(build, tmp_path):
-    for rule in ("device.0.multiProcessorCoun=72", "device.0.multiProcessorCount=many", "device.0.multiProcessorCount=99999999999"):
-        ran = harness.run([build.fade_run, "-o", tmp_path / "x.db", "--set", rule, "--", build.tracees / "loop"], build.environment("v6"), tmp_path)
+    for rule in ("device.0.multiProcessorCoun=72", "device.0.multiProcessorCount=many",
+                 "device.0.multiProcessorCount=99999999999"):
+        ran = harness.run([build.fade_run, "-o", tmp_path / "x.db", "--set", rule, "--", build.tracees / "loop"],
+                          build.environment("v6"), tmp_path)
         assert ran.status in (2, 125) and ran.counts == {} and rule.encode()[:20] in ran.stderr, rule

@@ -10,18 +10,25 @@ from programs import fade  # noqa: F401 (fixtures)
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FILES = [
-    "bin/fade", "bin/fade-run", "bin/fade-attach", "bin/fade-trace", "bin/fade-top", "bin/fade-query", "bin/fade-doctor", "bin/fade-check-blas", "lib/fade/demo/fade-demo", "lib/fade/demo/train.py",
-    "share/bash-completion/completions/fade-run", "share/zsh/vendor-completions/_fade", "share/fish/vendor_completions.d/fade-run.fish",
+    "bin/fade", "bin/fade-run", "bin/fade-attach", "bin/fade-trace", "bin/fade-top",
+    "bin/fade-query", "bin/fade-doctor", "bin/fade-check-blas", "lib/fade/demo/fade-demo", "lib/fade/demo/train.py",
+    "share/bash-completion/completions/fade-run", "share/zsh/vendor-completions/_fade",
+    "share/fish/vendor_completions.d/fade-run.fish",
     "share/fade/probes/hip.probes", "share/doc/fade/README.md", "share/doc/fade/docs/README.md",
     "share/doc/fade/LICENSE", "share/doc/fade/copyright",
 ]
 DAEMON_FILES = [
-    "bin/faded", "bin/fadectl", "lib/systemd/system/faded.service", "lib/systemd/system/faded.socket", "lib/systemd/user/faded.service",
-    "lib/systemd/user/faded.socket", "lib/sysusers.d/fade.conf", "share/fade/grafana-dashboard.json", "share/fade/grafana-fleet.json", "share/fade/metrics.conf", "share/bash-completion/completions/fadectl", "share/fish/vendor_completions.d/fadectl.fish",
+    "bin/faded", "bin/fadectl", "lib/systemd/system/faded.service", "lib/systemd/system/faded.socket",
+    "lib/systemd/user/faded.service",
+    "lib/systemd/user/faded.socket", "lib/sysusers.d/fade.conf", "share/fade/grafana-dashboard.json",
+    "share/fade/grafana-fleet.json", "share/fade/metrics.conf", "share/bash-completion/completions/fadectl",
+    "share/fish/vendor_completions.d/fadectl.fish",
     "share/doc/fade-daemon/copyright",
 ]
 DAEMON_PAGES = ["man1/fadectl.1", "man8/faded.8"]
-PAGES = ["man1/fade.1", "man1/fade-run.1", "man1/fade-attach.1", "man1/fade-trace.1", "man1/fade-top.1", "man1/fade-query.1", "man1/fade-doctor.1", "man1/fade-check-blas.1", "man5/fade-probes.5", "man7/fade-override.7", "man7/fade-inject.7", "man7/fade-findings.7", "man7/fade-schema.7"]
+PAGES = ["man1/fade.1", "man1/fade-run.1", "man1/fade-attach.1", "man1/fade-trace.1", "man1/fade-top.1",
+         "man1/fade-query.1", "man1/fade-doctor.1", "man1/fade-check-blas.1", "man5/fade-probes.5",
+         "man7/fade-override.7", "man7/fade-inject.7", "man7/fade-findings.7", "man7/fade-schema.7"]
 
 
 def expected_files(files=FILES, pages=PAGES):
@@ -33,7 +40,8 @@ def daemon_files():
 
 
 def sh(*command, **more):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, **more)
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=300, **more)
     assert done.returncode == 0, done.stdout
     return done.stdout
 
@@ -82,7 +90,8 @@ def contents(package):
 def test_the_daemon_has_a_package_of_its_own(packages, tmp_path):
     daemon = contents(packages["fade-daemon"])
     assert {name.removesuffix(".gz") for name in daemon} == set(daemon_files())
-    assert not {name for name in contents(packages["fade"]) if "faded" in name or "fadectl" in name or "systemd" in name}
+    assert not {name for name in contents(packages["fade"]) if "faded" in name or "fadectl" in name
+                or "systemd" in name}
     assert "fade (= 0.2.0)" in sh("dpkg-deb", "--field", packages["fade-daemon"], "Depends")
     sh("dpkg-deb", "--extract", packages["fade-daemon"], tmp_path / "files")
     assert "ExecStart=/usr/bin/faded\n" in (tmp_path / "files/usr/lib/systemd/system/faded.service").read_text()

@@ -12,12 +12,14 @@ ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256
 @pytest.fixture(scope="module")
 def recording(build, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pager")
-    assert harness.run([build.fade_run, "-q", "-o", folder / "demo.db", "--", build.demo / "fade-demo"], build.environment("v6"), folder).status == 0
+    assert harness.run([build.fade_run, "-q", "-o", folder / "demo.db", "--", build.demo / "fade-demo"],
+                       build.environment("v6"), folder).status == 0
     return folder / "demo.db"
 
 
 def ask(build, recording, *words, rows=10, **environment):
-    child = pexpect.spawn(str(build.fade_query), [str(recording), *words, "--no-color"], env={**ENVIRONMENT, **environment}, dimensions=(rows, 80),
+    child = pexpect.spawn(str(build.fade_query), [str(recording), *words, "--no-color"],
+                          env={**ENVIRONMENT, **environment}, dimensions=(rows, 80),
                           encoding="utf-8", timeout=30)
     child.expect(pexpect.EOF)
     child.close()
@@ -48,7 +50,8 @@ def test_a_reader_who_quits_early_is_no_failure(build, recording):
 
 
 def test_less_ends_by_q(build, recording):
-    child = pexpect.spawn(str(build.fade_query), [str(recording), "top"], env=ENVIRONMENT, dimensions=(10, 80), encoding="utf-8", timeout=30)
+    child = pexpect.spawn(str(build.fade_query), [str(recording), "top"], env=ENVIRONMENT,
+                          dimensions=(10, 80), encoding="utf-8", timeout=30)
     child.expect(":|END")
     child.send("q")
     child.expect(pexpect.EOF)

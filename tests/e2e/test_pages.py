@@ -6,7 +6,8 @@ import pytest
 
 import harness
 
-PAGES = ["summary", "verdict", "findings", "devices", "steps", "leaks", "postmortem", "first-error", "check", "stacks", "flame"]
+PAGES = ["summary", "verdict", "findings", "devices", "steps", "leaks", "postmortem",
+         "first-error", "check", "stacks", "flame"]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "TERM": "xterm-256color"}
 
 
@@ -21,7 +22,8 @@ def recording(build, tmp_path_factory):
 @pytest.fixture
 def query(build, tmp_path):
     def ask(*words, **environment):
-        return subprocess.run([build.fade_query, *map(str, words)], cwd=tmp_path, env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=60)
+        return subprocess.run([build.fade_query, *map(str, words)], cwd=tmp_path,
+                              env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=60)
     return ask
 
 
@@ -38,8 +40,10 @@ def test_its_width_is_that_of_columns_or_100(query, recording):
     assert widest(COLUMNS="60") <= 60 < widest() <= 100
 
 
-@pytest.mark.parametrize("words", [["leaks", "-f", "tsv"], ["verdict", "--pid", "1"], ["devices", "--columns", "ordinal,name"], ["findings", "--sort", "severity"],
-                                   ["summary", "-f", "tsv"], ["top"], ["memory"], ["processes"], ["leaks", "--limit", "2"]])
+@pytest.mark.parametrize("words", [["leaks", "-f", "tsv"], ["verdict", "--pid", "1"],
+                                   ["devices", "--columns", "ordinal,name"], ["findings", "--sort", "severity"],
+                                   ["summary", "-f", "tsv"], ["top"], ["memory"],
+                                   ["processes"], ["leaks", "--limit", "2"]])
 def test_rows_are_rows(query, recording, words):
     assert "\t" in query(recording, *words).stdout.splitlines()[0]
 

@@ -1,4 +1,5 @@
-"""What may not be attached to: said with its reason, and left exactly as it was. Some tests need root, who can be two users."""
+"""What may not be attached to: said with its reason, and left exactly as it was. Some tests need root, who can be two
+users."""
 import contextlib
 import os
 import pathlib
@@ -41,7 +42,8 @@ class Waiting:
     """A program that has said so and waits for the end of its input."""
 
     def __init__(self, command):
-        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
         self.said = self.process.stdout.readline().strip()
         self.pid = self.process.pid
         assert self.said, "it did not start"
@@ -86,7 +88,8 @@ def attach_as_nobody(fade, public):
     program = shutil.copy(fade.path("fade-attach"), public)
 
     def run(*arguments):
-        return subprocess.run([*AS_NOBODY, program, *map(str, arguments)], cwd=public, env={**fade.environment, "HOME": str(public)},
+        return subprocess.run([*AS_NOBODY, program, *map(str, arguments)], cwd=public,
+                              env={**fade.environment, "HOME": str(public)},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
     return run
 
@@ -151,14 +154,16 @@ def test_a_set_uid_program(attach_as_nobody, tracees, public):
 
 @needs_root
 def test_more_capabilities_than_ours(fade, tracees):
-    without = subprocess.run(["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace", fade.path("fade-attach"), "--check",
+    without = subprocess.run(["setpriv", "--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace",
+                              fade.path("fade-attach"), "--check",
                               str(os.getpid())], capture_output=True, text=True, timeout=PATIENCE, env=fade.environment)
     assert without.returncode == 3
     assert "it holds capabilities that we lack" in without.stdout and "missing from the bounding set" in without.stdout
 
 
 def can_make_user_namespaces():
-    made = subprocess.run([*AS_NOBODY, "unshare", "--user", "--map-root-user", "true"], capture_output=True, timeout=PATIENCE)
+    made = subprocess.run([*AS_NOBODY, "unshare", "--user", "--map-root-user", "true"],
+                          capture_output=True, timeout=PATIENCE)
     return made.returncode == 0
 
 

@@ -9,8 +9,8 @@ import pytest
 import harness
 
 CUDA = """
-cudaMalloc cudaMemcpyAsync_ptsz cuMemcpyHtoD_v2 cuMemcpyPeer cublasSgemm_v2 ncclAllReduce nvmlInit_v2 cuptiActivityEnable
-__cudaRegisterFatBinary cuSomethingNew
+cudaMalloc cudaMemcpyAsync_ptsz cuMemcpyHtoD_v2 cuMemcpyPeer cublasSgemm_v2 ncclAllReduce nvmlInit_v2
+cuptiActivityEnable __cudaRegisterFatBinary cuSomethingNew
 """.split()
 OTHERS = ["curl_easy_init", "cut", "hipMalloc"]
 
@@ -81,7 +81,8 @@ def test_work_comes_first(rows, program):
 def test_the_page_counts(porting, program):
     page, notes = porting(program, "-f", "table")
     assert page.startswith(
-        "10 functions of CUDA: 6 have a replacement in ROCm, 4 have none. 1 of these replacements is in none of AMD's tables."
+        "10 functions of CUDA: 6 have a replacement in ROCm, 4 have none. 1 of these replacements is in none of AMD's "
+        "tables."
     )
     assert "--with-libraries" in notes and "dlsym" in notes
 

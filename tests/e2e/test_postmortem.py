@@ -1,4 +1,5 @@
-"""The black box: what is told of programs that die or hang, that they die as without fade, and that healthy ones are not accused."""
+"""The black box: what is told of programs that die or hang, that they die as without fade, and that healthy ones are
+not accused."""
 import contextlib
 import json
 import os
@@ -13,14 +14,16 @@ import harness
 from attaching import is_untouched, Look, start, until  # noqa: F401  (fixture)
 
 IN_A_CALL = {"FADE_STANDIN_DELAY": "hipStreamSynchronize:100s"}
-DEATHS = {"in": IN_A_CALL, "out": {}, "null": {}, "again": {}, "thread": IN_A_CALL, "leave": IN_A_CALL, "deep": {}, "kill": {}, "child": {}}
+DEATHS = {"in": IN_A_CALL, "out": {}, "null": {}, "again": {}, "thread": IN_A_CALL,
+          "leave": IN_A_CALL, "deep": {}, "kill": {}, "child": {}}
 
 
 @pytest.fixture
 def record(build, tmp_path):
     """Runs the tracee under fade-run; the recording and how that ended."""
     def run(line, *options, **environment):
-        ran = harness.run_supervised(build, f"crash {line}", "v6", tmp_path, options=("-e", harness.EVERYTHING, *options), **environment)
+        ran = harness.run_supervised(build, f"crash {line}", "v6", tmp_path,
+                                     options=("-e", harness.EVERYTHING, *options), **environment)
         return harness.Database(tmp_path / "run.db"), ran
     return run
 
@@ -29,21 +32,25 @@ def record(build, tmp_path):
 def page(build):
     """fade-query postmortem as on a terminal."""
     def show(database, columns=80, *options):
-        ran = subprocess.run([build.fade_query, database, "postmortem", "--format", "table", *options], capture_output=True, text=True, timeout=60,
-                             env={**os.environ, "COLUMNS": str(columns), "LC_ALL": "C.UTF-8", "FADE_CONFIG": "/dev/null"})
+        ran = subprocess.run([build.fade_query, database, "postmortem", "--format", "table", *options],
+                             capture_output=True, text=True, timeout=60,
+                             env={**os.environ, "COLUMNS": str(columns), "LC_ALL": "C.UTF-8",
+                                  "FADE_CONFIG": "/dev/null"})
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
     return show
 
 
 def only(database):
-    names = ("kind", "what", "signal", "code_name", "address", "cause", "sender_name", "exit_code", "tid", "pid", "call", "calls_running", "threads", "device_bytes", "advice")
+    names = ("kind", "what", "signal", "code_name", "address", "cause", "sender_name",
+             "exit_code", "tid", "pid", "call", "calls_running", "threads", "device_bytes", "advice")
     row, = database.rows(f"SELECT {', '.join(names)} FROM postmortems")
     return dict(zip(names, row))
 
 
 def waiting_thread(database):
-    row, = database.rows("SELECT call, args, age_ns, doing, cause FROM postmortem_threads WHERE call = 'hipStreamSynchronize'")
+    row, = database.rows(
+        "SELECT call, args, age_ns, doing, cause FROM postmortem_threads WHERE call = 'hipStreamSynchronize'")
     return row
 
 
@@ -51,7 +58,8 @@ def waiting_thread(database):
 def running(build, folder, line, *options, **environment):
     """fade-run on a program that does not end by itself."""
     command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", *build.command(line)]
-    process = subprocess.Popen(command, env=build.environment("v6", **environment), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, env=build.environment("v6", **environment),
+                               cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         yield process
     finally:
@@ -71,14 +79,16 @@ def rows_while_written(path, sql):
 # ---------------------------------------------------------------- they die as they would without fade
 @pytest.mark.parametrize("how", DEATHS)
 def test_the_program_ends_as_alone(build, tmp_path, how):
-    alone, supervised = (runner(build, f"crash {how}", "v6", tmp_path, **DEATHS[how]) for runner in (harness.run_alone, harness.run_supervised))
+    alone, supervised = (runner(build, f"crash {how}", "v6", tmp_path, **DEATHS[how])
+                         for runner in (harness.run_alone, harness.run_supervised))
     assert (alone.status, alone.stdout) == (supervised.status, supervised.stdout)
     assert alone.total == supervised.total
 
 
 def test_a_core_is_written_as_alone(build, tmp_path):
     """The kernel's word on it: the parent of a child that dies sees whether it dumped core."""
-    script = "import os, resource, sys\nresource.setrlimit(resource.RLIMIT_CORE, (-1, -1))\npid = os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:])\nprint(os.waitpid(pid, 0)[1])"
+    script = ("import os, resource, sys\nresource.setrlimit(resource.RLIMIT_CORE, (-1, -1))\npid = "
+              "os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:])\nprint(os.waitpid(pid, 0)[1])")
     command = ["/usr/bin/python3", "-c", script, str(build.tracees / "steps"), "abort"]
     seen = []
     for name, fade in (("alone", []), ("supervised", [build.fade_run, "-q", "-o", tmp_path / "run.db", "--"])):
@@ -90,15 +100,18 @@ def test_a_core_is_written_as_alone(build, tmp_path):
 def test_a_fault_inside_a_call(record, page):
     database, _ = record("in")
     found = only(database)
-    assert (found["kind"], found["signal"], found["code_name"], found["call"]) == ("signal", signal.SIGSEGV, "SEGV_MAPERR", "hipMemcpy")
+    assert (found["kind"], found["signal"], found["code_name"],
+            found["call"]) == ("signal", signal.SIGSEGV, "SEGV_MAPERR", "hipMemcpy")
     assert 64 <= found["address"] < 64 + 4096
     assert found["what"] == "died of SIGSEGV: nothing is mapped at that address" and "hipMemcpy" in found["advice"]
     assert found["device_bytes"] == 1 << 20
     args, doing, library, cause = database.rows("SELECT args, doing, library, cause FROM postmortem_threads")[0]
     assert json.loads(args)["dst"] == "0x40" and json.loads(args)["sizeBytes"] == 4096
-    assert doing == "running" and cause == 1 and "libc" in library  # where its symbols are stripped, memmove has no name
+    # where its symbols are stripped, memmove has no name
+    assert doing == "running" and cause == 1 and "libc" in library
     assert database.rows("SELECT state FROM calls WHERE name = 'hipMemcpy' AND duration IS NULL") == [("open",)]
-    last = database.rows("SELECT name, state FROM postmortem_calls WHERE state <> 'running' ORDER BY call_id DESC LIMIT 2")
+    last = database.rows(
+        "SELECT name, state FROM postmortem_calls WHERE state <> 'running' ORDER BY call_id DESC LIMIT 2")
     assert last == [("hipMalloc", "returned"), ("hipFree", "returned")]
 
 
@@ -114,28 +127,36 @@ def test_a_call_of_a_null_pointer_shows_who_called(record):
     """What is not code has no frame rule: the walk goes on from the return address that the call left."""
     found = only((database := record("null")[0]))
     assert (found["signal"], found["address"]) == (signal.SIGSEGV, 0)
-    labels = [label for label, in database.rows("SELECT f.label FROM postmortem_threads t JOIN stack_frames f ON f.stack = t.stack WHERE t.cause = 1 ORDER BY f.depth")]
+    labels = [label for label, in database.rows(
+        "SELECT f.label FROM postmortem_threads t JOIN stack_frames f ON f.stack = t.stack WHERE t.cause = 1 ORDER BY "
+        "f.depth")]
     assert len(labels) > 3 and labels[1].startswith("call_nothing") and labels[2].startswith("main"), labels
 
 
 def test_a_handler_that_raises_its_signal_again_hides_nothing(record):
     """As Python's faulthandler does: what the first one said counts."""
     found = only(record("again")[0])
-    assert (found["signal"], found["code_name"], found["address"], found["cause"]) == (signal.SIGSEGV, "SEGV_MAPERR", 8, None)
+    assert (found["signal"], found["code_name"], found["address"],
+            found["cause"]) == (signal.SIGSEGV, "SEGV_MAPERR", 8, None)
     assert found["what"] == "died of SIGSEGV: nothing is mapped at that address"
 
 
 def test_faulthandler_and_the_stack_agree(build, tmp_path):
-    script = "import ctypes, faulthandler\nhip = ctypes.CDLL('libamdhip64.so.6')\nfaulthandler.enable()\ndef crash():\n    hip.hipMemcpy(ctypes.c_void_p(64), bytes(4096), ctypes.c_size_t(4096), 0)\ncrash()\n"
+    script = ("import ctypes, faulthandler\nhip = ctypes.CDLL('libamdhip64.so.6')\nfaulthandler.enable()\ndef "
+              "crash():\n    hip.hipMemcpy(ctypes.c_void_p(64), bytes(4096), ctypes.c_size_t(4096), 0)\ncrash()\n")
     (tmp_path / "crashes.py").write_text(script)
     command = [build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "/usr/bin/python3", tmp_path / "crashes.py"]
     ran = harness.run(command, build.environment("v6"), tmp_path / "supervised")
     assert ran.status == -signal.SIGSEGV
     said = re.findall(r'File "(.*)", line (\d+) in (.*)', ran.stderr.decode())
     database = harness.Database(tmp_path / "run.db")
-    assert (only(database)["call"], only(database)["code_name"]) == ("hipMemcpy", "SEGV_MAPERR") and 64 <= only(database)["address"] < 64 + 4096
-    frames = database.rows("SELECT f.kind, f.label, f.file, f.line FROM postmortem_threads t JOIN stack_frames f ON f.stack = t.stack ORDER BY f.depth")
-    assert [(file, str(line), label) for kind, label, file, line in frames if kind == "python"] == said and len(said) == 2
+    assert (only(database)["call"], only(database)["code_name"]) == ("hipMemcpy", "SEGV_MAPERR")
+    assert 64 <= only(database)["address"] < 64 + 4096
+    frames = database.rows(
+        "SELECT f.kind, f.label, f.file, f.line FROM postmortem_threads t JOIN stack_frames f ON f.stack = t.stack "
+        "ORDER BY f.depth")
+    assert [(file, str(line), label) for kind, label, file, line in frames if kind == "python"] == said
+    assert len(said) == 2
     assert "<signal handler called>" in [label for _, label, *_ in frames]
 
 
@@ -179,7 +200,8 @@ def test_the_death_of_a_child(record):
 def memory_group():
     """A control group of 64 MB, of whichever version there is."""
     own = [line.split(":", 2) for line in open("/proc/self/cgroup", encoding="utf-8").read().splitlines()]
-    path = next((f"/sys/fs/cgroup/memory{path}" for _, controllers, path in own if "memory" in controllers.split(",")), None)
+    path = next((f"/sys/fs/cgroup/memory{path}" for _, controllers, path in own if "memory" in controllers.split(",")),
+                None)
     folder = pathlib.Path(path or f"/sys/fs/cgroup{own[-1][2]}") / f"fade-test-{os.getpid()}"
     try:
         folder.mkdir()
@@ -201,11 +223,13 @@ def test_the_out_of_memory_killer(record, memory_group):
     """The process goes into its group after fade has seen it begin."""
     database, ran = record(f"eat {memory_group}")
     found = only(database)
-    assert ran.status == -signal.SIGKILL and (found["cause"], found["what"]) == ("oom", "killed by the kernel's out-of-memory killer (SIGKILL)")
+    assert ran.status == -signal.SIGKILL
+    assert (found["cause"], found["what"]) == ("oom", "killed by the kernel's out-of-memory killer (SIGKILL)")
 
 
 @pytest.mark.parametrize("number, what", [
-    (signal.SIGKILL, r"killed by SIGKILL(, probably from the kernel's out-of-memory killer| from outside \(sender unknown\))"),
+    (signal.SIGKILL,
+     r"killed by SIGKILL(, probably from the kernel's out-of-memory killer| from outside \(sender unknown\))"),
     (signal.SIGTERM, r"died of SIGTERM: asked to end, sent by process PID \(.+\) of user UID")])
 def test_a_signal_from_outside_while_a_call_runs(build, tmp_path, number, what):
     with running(build, tmp_path, "crash wait", **IN_A_CALL) as process:
@@ -233,15 +257,21 @@ def test_a_program_that_ends_well_leaves_nothing(record, page, tmp_path):
 def test_a_hang_is_looked_at_once_and_goes_on(build, tmp_path):
     database = tmp_path / "run.db"
     with running(build, tmp_path, "crash wait", "--hang-timeout", "300ms", "-e", "all", **IN_A_CALL) as process:
-        until(lambda: rows_while_written(database, "SELECT 1 FROM postmortem_threads WHERE call = 'hipStreamSynchronize'"), "the hang")
-        until(lambda: rows_while_written(database, "SELECT 1 FROM cpu_samples c, postmortems m WHERE c.start > m.start + 1500000000"), "some looks more")
+        until(lambda: rows_while_written(database,
+                                         "SELECT 1 FROM postmortem_threads WHERE call = 'hipStreamSynchronize'"),
+              "the hang")
+        until(lambda: rows_while_written(database,
+                                         "SELECT 1 FROM cpu_samples c, postmortems m WHERE c.start > m.start + "
+                                         "1500000000"), "some looks more")
         pid = harness.descendants(process.pid)[1]
         until(lambda: open(f"/proc/{pid}/stat", encoding="ascii").read().rsplit(")", 1)[1].split()[0] == "S", "sleep")
         assert process.poll() is None
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == -signal.SIGTERM
-    rows = harness.Database(database).rows("SELECT m.id, m.kind, m.threads, m.calls_running, m.quiet_ns >= 300000000, t.doing FROM postmortems m JOIN postmortem_threads t "
-                                           "ON t.postmortem_id = m.id WHERE t.call = 'hipStreamSynchronize' ORDER BY m.id")
+    rows = harness.Database(database).rows(
+        "SELECT m.id, m.kind, m.threads, m.calls_running, m.quiet_ns >= 300000000, t.doing FROM postmortems m JOIN "
+        "postmortem_threads t "
+        "ON t.postmortem_id = m.id WHERE t.call = 'hipStreamSynchronize' ORDER BY m.id")
     assert [row[1:5] for row in rows] == [("hang", 2, 1, 1), ("signal", 2, 1, None)]
     assert rows[0][5] == "clock_nanosleep"
 
@@ -249,8 +279,12 @@ def test_a_hang_is_looked_at_once_and_goes_on(build, tmp_path):
 def test_queries_of_other_threads_are_no_progress(build, tmp_path):
     """A thread that watches others asks them all the time (RCCL's watchdog does)."""
     database = tmp_path / "run.db"
-    with running(build, tmp_path, "crash asks", "--hang-timeout", "300ms", "-e", "all,hot", FADE_STANDIN_FAIL="hipStreamQuery:*:600", **IN_A_CALL):
-        until(lambda: rows_while_written(database, "SELECT 1 FROM postmortem_threads t JOIN postmortems m ON m.id = t.postmortem_id WHERE m.kind = 'hang' AND t.call = 'hipStreamSynchronize'"), "the hang")
+    with running(build, tmp_path, "crash asks", "--hang-timeout", "300ms", "-e",
+                 "all,hot", FADE_STANDIN_FAIL="hipStreamQuery:*:600", **IN_A_CALL):
+        until(lambda: rows_while_written(database,
+                                         "SELECT 1 FROM postmortem_threads t JOIN postmortems m ON m.id = "
+                                         "t.postmortem_id WHERE m.kind = 'hang' AND t.call = 'hipStreamSynchronize'"),
+              "the hang")
 
 
 @pytest.mark.parametrize("line", ["idle 5", "unwound 5", "slow 100"])
@@ -264,7 +298,8 @@ def test_what_is_no_hang(record, line):
 def test_a_slow_call_that_is_taken_for_a_hang_ends_as_alone(build, tmp_path):
     """Its sleep goes on for the rest of its time."""
     alone = harness.run_alone(build, "crash slow 1", "v6", tmp_path)
-    supervised = harness.run_supervised(build, "crash slow 1", "v6", tmp_path, options=("--hang-timeout", "100ms"), FADE_STANDIN_DELAY="hipDeviceSynchronize:600ms")
+    supervised = harness.run_supervised(build, "crash slow 1", "v6", tmp_path, options=("--hang-timeout", "100ms"),
+                                        FADE_STANDIN_DELAY="hipDeviceSynchronize:600ms")
     assert (alone.status, alone.stdout, alone.total) == (supervised.status, supervised.stdout, supervised.total)
     database = harness.Database(tmp_path / "run.db")
     assert database.value("SELECT count(*) FROM postmortems WHERE kind = 'hang' AND calls_running > 0") >= 1
@@ -273,8 +308,10 @@ def test_a_slow_call_that_is_taken_for_a_hang_ends_as_alone(build, tmp_path):
 
 # ---------------------------------------------------------------- fade-attach --snapshot
 def snapshot(build, folder, pid, *options):
-    ran = subprocess.run([build.folder / "cli" / "attach" / "fade-attach", "-q", "--snapshot", "-o", folder / "snap.db", *options, str(pid)], capture_output=True, text=True, timeout=120,
-                         env={**{k: v for k, v in os.environ.items() if not k.startswith("FADE_")}, "FADE_CONFIG": "/dev/null", "LC_ALL": "C.UTF-8"}, cwd=folder)
+    ran = subprocess.run([build.folder / "cli" / "attach" / "fade-attach", "-q", "--snapshot",
+                          "-o", folder / "snap.db", *options, str(pid)], capture_output=True, text=True, timeout=120,
+                         env={**{k: v for k, v in os.environ.items() if not k.startswith("FADE_")},
+                              "FADE_CONFIG": "/dev/null", "LC_ALL": "C.UTF-8"}, cwd=folder)
     return ran
 
 
@@ -285,7 +322,8 @@ def test_a_snapshot_of_a_program_that_is_blocked_in_a_call(build, tmp_path, star
     assert ran.returncode == 0, ran.stderr
     assert "Snapshot of " in ran.stdout and "hipStreamSynchronize" in ran.stdout
     is_untouched(target, before)
-    earlier = harness.Database(tmp_path / "snap.db").rows("SELECT earlier FROM postmortem_threads WHERE earlier IS NOT NULL")
+    earlier = harness.Database(tmp_path / "snap.db").rows(
+        "SELECT earlier FROM postmortem_threads WHERE earlier IS NOT NULL")
     assert earlier == [("hipStreamSynchronize",)]
 
 
@@ -312,7 +350,8 @@ def test_a_snapshot_of_a_program_that_runs(build, tmp_path, start):
     ("fade-attach", ("--snapshot",), 2, "no process given")])
 def test_what_is_refused(build, tmp_path, program, words, status, says):
     name = program.removeprefix("fade-")
-    ran = subprocess.run([build.folder / "cli" / name / program, *words], capture_output=True, text=True, timeout=60, cwd=tmp_path, env={**os.environ, "FADE_CONFIG": "/dev/null"})
+    ran = subprocess.run([build.folder / "cli" / name / program, *words], capture_output=True,
+                         text=True, timeout=60, cwd=tmp_path, env={**os.environ, "FADE_CONFIG": "/dev/null"})
     assert (ran.returncode, ran.stdout) == (status, "") and says in ran.stderr
     assert list(tmp_path.glob("*.db")) == []
 
@@ -323,7 +362,8 @@ def test_the_page(record, page, tmp_path, columns):
     record("thread", **IN_A_CALL)
     text = page(tmp_path / "run.db", columns)
     assert re.search(r"^crash thread \(pid \d+\) died of SIGABRT: it gave up by itself: abort\(\)", text)
-    for words in ("thread ", "memory ", "1.00 MiB on device 0", "advice ", "3 threads", "hipStreamSynchronize", "Stack of thread", "give_up", "The last calls"):
+    for words in ("thread ", "memory ", "1.00 MiB on device 0", "advice ", "3 threads",
+                  "hipStreamSynchronize", "Stack of thread", "give_up", "The last calls"):
         assert words in text, text
     assert all(len(line) <= columns for line in text.splitlines())
 
@@ -333,5 +373,6 @@ def test_who_ends_is_told_where_to_look(build, tmp_path):
     ran = harness.run(command, build.environment("v6"), tmp_path)
     assert re.search(rb"crash \(pid \d+\) died of SIGSEGV in hipMemcpy", ran.stderr) and b"postmortem" in ran.stderr
     for report in ("summary", "verdict"):
-        shown = subprocess.run([build.fade_query, tmp_path / "run.db", report, "--format", "table"], capture_output=True, text=True, timeout=60)
+        shown = subprocess.run([build.fade_query, tmp_path / "run.db", report, "--format", "table"],
+                               capture_output=True, text=True, timeout=60)
         assert "died of SIGSEGV" in shown.stdout and "postmortem" in shown.stdout, shown.stdout

@@ -1,4 +1,5 @@
-"""Python frames in recorded stacks of HIP calls, between the native ones, against what the program says of itself at each call."""
+"""Python frames in recorded stacks of HIP calls, between the native ones, against what the program says of itself at
+each call."""
 import collections
 import json
 import pathlib
@@ -14,8 +15,10 @@ FRAMES = "SELECT f.id, f.kind, f.name, f.file, f.line, m.path FROM frame_ f LEFT
 def record(build, folder, *options, program="python_program.py"):
     """What the program said, by thread, and the recorded stacks of its calls, by thread, in order: each a list of
     (kind, function, file, line, library), innermost first."""
-    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", PYTHON, PROGRAMS / program, folder / "said", "libamdhip64.so.6"]
-    ran = harness.run(command, {**build.environment("v6"), "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}, folder / "supervised")
+    command = [build.fade_run, "-q", *options, "-o", folder / "run.db", "--", PYTHON,
+               PROGRAMS / program, folder / "said", "libamdhip64.so.6"]
+    ran = harness.run(command, {**build.environment("v6"), "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"},
+                      folder / "supervised")
     assert ran.status == 0, ran.stderr
     database = harness.Database(folder / "run.db")
     said, seen = collections.defaultdict(list), collections.defaultdict(list)
@@ -30,7 +33,8 @@ def record(build, folder, *options, program="python_program.py"):
             stack, frame = tree[stack]
             yield frames[frame]
 
-    for tid, stack in database.rows("SELECT tid, stack FROM calls WHERE name = 'hipFree' AND parent_id IS NULL ORDER BY id"):
+    for tid, stack in database.rows(
+        "SELECT tid, stack FROM calls WHERE name = 'hipFree' AND parent_id IS NULL ORDER BY id"):
         seen[tid].append(list(up(stack)))
     assert {tid: len(stacks) for tid, stacks in seen.items()} == {tid: len(stacks) for tid, stacks in said.items()}
     return said, seen
@@ -66,7 +70,8 @@ def test_c_code_stands_between_the_python_code_around_it(build, tmp_path):
     assert callbacks
     for rows in callbacks:
         kinds = [(kind, function) for kind, function, *_ in rows]
-        compare = next(i for i, (_, function) in enumerate(kinds) if function == "nested_in_c.<locals>.compare" or function == "compare")
+        compare = next(i for i, (_, function) in enumerate(kinds) if function == "nested_in_c.<locals>.compare"
+                       or function == "compare")
         caller = next(i for i, (kind, function) in enumerate(kinds) if i > compare and kind == "Python")
         between = [row for row in rows[compare + 1:caller]]
         assert any("libc" in (row[4] or "") for row in between), "qsort"

@@ -15,7 +15,8 @@ ENVIRONMENT = {**os.environ, "PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
 
 
 def version_of(python):
-    return subprocess.run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], stdout=subprocess.PIPE, text=True, check=True,
+    return subprocess.run([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"],
+                          stdout=subprocess.PIPE, text=True, check=True,
                           timeout=60).stdout.strip()
 
 
@@ -35,5 +36,6 @@ def test_a_snapshot_holds_what_a_second_look_needs(build, tmp_path):
     said, seen = oracle.run(build.folder, [PYTHON], tmp_path / "said", ENVIRONMENT)
     if version_of(PYTHON) == "3.10":
         pytest.skip("frames of 3.10 are objects on the heap, one read each")
-    plain = [stop for what, _, stop in oracle.in_order(said, seen) if what in ("recursion", "callback", "main", "lambda")]
+    plain = [stop for what, _, stop in oracle.in_order(said, seen)
+             if what in ("recursion", "callback", "main", "lambda")]
     assert plain and all(stop["outside"] == 0 for stop in plain)

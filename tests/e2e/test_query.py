@@ -34,7 +34,8 @@ def test_every_report_in_every_format(query, recording, report):
 
 def test_a_pipe_gets_tsv_and_a_terminal_a_table(build, query, recording):
     assert query(recording, "top", "--columns", "name,calls").stdout.splitlines()[0] == "name\tcalls"
-    assert re.search(r"^name +calls$", on_terminal(build, [recording, "top", "--columns", "name,calls", "--no-color"]), re.M)
+    assert re.search(r"^name +calls$", on_terminal(build, [recording, "top", "--columns", "name,calls", "--no-color"]),
+                     re.M)
 
 
 @pytest.mark.parametrize("columns", [80, 200])
@@ -89,13 +90,15 @@ def test_without_an_answer_there_is_no_output_file(query, recording, tmp_path):
 
 
 def test_a_reader_that_has_enough_is_no_error(build, recording):
-    done = subprocess.run(f"{build.fade_query} {recording} calls --format jsonl | head -n 1", shell=True, env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run(f"{build.fade_query} {recording} calls --format jsonl | head -n 1",
+                          shell=True, env=ENVIRONMENT, capture_output=True, text=True)
     assert json.loads(done.stdout)["id"] == 1 and done.stderr == ""
 
 
 def test_a_full_disk_is_an_error(build, recording):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([build.fade_query, recording, "calls"], stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
+        done = subprocess.run([build.fade_query, recording, "calls"], stdout=full,
+                              stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
     assert done.returncode == 1 and "No space left on device" in done.stderr
 
 
@@ -123,15 +126,18 @@ def test_wrong_use_is_status_2_with_advice(query, recording, words, told):
 # ---------------------------------------------------------------- what a newcomer reads
 def test_summary_of_the_demo(query, recording):
     text = query(recording, "-f", "table").stdout
-    for words in ("fade-demo", "exit status 0", "AMD Radeon RX 6800 XT", "Top calls", "launches of 3 kernels", "Memory", "hipErrorOutOfMemory", "36 -> 72", "Next"):
+    for words in ("fade-demo", "exit status 0", "AMD Radeon RX 6800 XT", "Top calls",
+                  "launches of 3 kernels", "Memory", "hipErrorOutOfMemory", "36 -> 72", "Next"):
         assert words in text, text
 
 
 def test_summary_where_no_gpu_was_used(build, query, tmp_path):
-    assert harness.run([build.fade_run, "-q", "-o", tmp_path / "none.db", "--", "/bin/true"], build.environment("v6"), tmp_path).status == 0
+    assert harness.run([build.fade_run, "-q", "-o", tmp_path / "none.db", "--", "/bin/true"],
+                       build.environment("v6"), tmp_path).status == 0
     assert "NOT USED  NOT_LOADED: no HIP library was ever loaded" in query("none.db", "-f", "table").stdout
     script = "import ctypes; ctypes.CDLL('libamdhip64.so.6')"
-    assert harness.run([build.fade_run, "-q", "-o", tmp_path / "idle.db", "--", "/usr/bin/python3", "-c", script], build.environment("v6"), tmp_path).status == 0
+    assert harness.run([build.fade_run, "-q", "-o", tmp_path / "idle.db", "--", "/usr/bin/python3", "-c", script],
+                       build.environment("v6"), tmp_path).status == 0
     assert "NOT USED  LOADED_UNUSED" in query("idle.db", "-f", "table").stdout
     assert "none of the watched functions was ever called" in query("idle.db", "top").stderr
 
@@ -140,7 +146,9 @@ def test_names_in_a_recording_cannot_reach_the_terminal(build, query, recording,
     copy = tmp_path / "evil.db"
     copy.write_bytes(recording.read_bytes())
     connection = sqlite3.connect(copy)
-    connection.execute("UPDATE function_ SET name = name || char(27) || ']0;evil' || char(7) || char(155) || '31m' || char(8238) || char(10)")
+    connection.execute(
+        "UPDATE function_ SET name = name || char(27) || ']0;evil' || char(7) || char(155) || '31m' || char(8238) || "
+        "char(10)")
     connection.execute("UPDATE session_ SET command = char(27) || '[2J' || command")
     connection.commit()
     connection.close()
@@ -156,7 +164,9 @@ def test_what_sqlite_says_of_a_recording_cannot_reach_the_terminal(query, record
     copy.write_bytes(recording.read_bytes())
     connection = sqlite3.connect(copy)
     connection.execute("PRAGMA writable_schema = 1")
-    connection.execute("UPDATE sqlite_master SET sql = replace(sql, 'FROM', 'FROM \"' || char(27) || '[31m' || char(155) || '2J' || char(8238) || char(7) || '\", ') WHERE type = 'view'")
+    connection.execute(
+        "UPDATE sqlite_master SET sql = replace(sql, 'FROM', 'FROM \"' || char(27) || '[31m' || char(155) || '2J' || "
+        "char(8238) || char(7) || '\", ') WHERE type = 'view'")
     connection.commit()
     connection.close()
     for report in ("summary", "top", "check"):

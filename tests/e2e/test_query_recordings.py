@@ -21,7 +21,8 @@ def test_the_newest_recording_is_taken(query, recording, tmp_path):
     assert query("info").stderr == "fade-query: reading fade-new.db\n"
     assert query("info", FADE_OUTPUT="mine.db").stderr == "fade-query: reading mine.db\n"
     assert query("fade-old.db", "info").stderr == ""
-    assert [row.split("\t")[0] for row in query("list", "--no-header").stdout.splitlines()] == ["fade-new.db", "fade-old.db", "mine.db"]
+    assert [row.split("\t")[0] for row in query("list", "--no-header").stdout.splitlines()] == [
+        "fade-new.db", "fade-old.db", "mine.db"]
 
 
 def test_no_recording_says_how_to_make_one(query):
@@ -43,7 +44,8 @@ def broken(tmp_path, recording):
     (tmp_path / "text.db").write_text("not a database at all, but long enough")
     (tmp_path / "folder.db").mkdir()
     (tmp_path / "cut.db").write_bytes(recording.read_bytes()[:9000])
-    return {"other.db": "something else", "newer.db": "newer fade (schema 99", "empty.db": "empty", "text.db": "not an SQLite database",
+    return {"other.db": "something else", "newer.db": "newer fade (schema 99", "empty.db": "empty",
+            "text.db": "not an SQLite database",
             "folder.db": "directory", "none.db": "No such file", "cut.db": "malformed"}
 
 
@@ -52,13 +54,15 @@ def test_files_that_are_no_recordings(query, recording, tmp_path):
         done = query(name, "top")
         assert done.returncode == 1, name
         lines = done.stderr.splitlines()
-        assert len(lines) == 3 and cause in done.stderr and lines[1].startswith("  cause: ") and lines[2].startswith("  fix:   "), done.stderr
+        assert len(lines) == 3 and cause in done.stderr and lines[1].startswith(
+            "  cause: ") and lines[2].startswith("  fix:   "), done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs another user to be")
 def test_a_file_that_may_not_be_read(build, recording, tmp_path):
     os.chmod(recording, 0o600)
-    done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", build.fade_query, recording, "top"], env=ENVIRONMENT, capture_output=True, text=True)
+    done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", build.fade_query, recording, "top"],
+                          env=ENVIRONMENT, capture_output=True, text=True)
     if "setpriv" in done.stderr:
         pytest.skip("the programs lie where no other user may go")
     assert done.returncode == 1 and "Permission denied" in done.stderr
@@ -68,8 +72,10 @@ def test_a_file_that_may_not_be_read(build, recording, tmp_path):
 def test_sql_reads_and_only_reads(query, recording):
     before = recording.read_bytes()
     assert query(recording, "sql", "SELECT count(*) AS n FROM kernel_stats").stdout == "n\n3\n"
-    assert query(recording, "sql", "-", text="SELECT name FROM functions\nWHERE name REGEXP '^hipMalloc$';\n").stdout == "name\nhipMalloc\n"
-    for statement in ("DELETE FROM call_", "CREATE TABLE t(a)", "ATTACH 'x.db' AS x", "PRAGMA journal_mode=WAL", "SELECT load_extension('x')", "VACUUM INTO 'copy.db'"):
+    assert query(recording, "sql", "-",
+                 text="SELECT name FROM functions\nWHERE name REGEXP '^hipMalloc$';\n").stdout == "name\nhipMalloc\n"
+    for statement in ("DELETE FROM call_", "CREATE TABLE t(a)", "ATTACH 'x.db' AS x",
+                      "PRAGMA journal_mode=WAL", "SELECT load_extension('x')", "VACUUM INTO 'copy.db'"):
         done = query(recording, "sql", statement)
         assert done.returncode == 1 and "cause:" in done.stderr, statement
     assert recording.read_bytes() == before
@@ -77,7 +83,9 @@ def test_sql_reads_and_only_reads(query, recording):
 
 def test_sql_that_never_ends_is_cut(query, recording):
     started = time.monotonic()
-    done = query(recording, "sql", "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n", "--timeout", "300ms")
+    done = query(recording, "sql",
+                 "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
+                 "--timeout", "300ms")
     assert done.returncode == 1 and "longer than 0.3 s" in done.stderr and time.monotonic() - started < 30
 
 
@@ -89,7 +97,8 @@ def test_a_report_as_sql_gives_the_same_rows(query, recording):
 
 
 def test_shell_is_read_only(build, recording):
-    child = pexpect.spawn(str(build.fade_query), [str(recording), "shell"], env=ENVIRONMENT, encoding="utf-8", timeout=20)
+    child = pexpect.spawn(str(build.fade_query), [str(recording), "shell"], env=ENVIRONMENT,
+                          encoding="utf-8", timeout=20)
     child.expect("sqlite>")
     child.sendline("DELETE FROM call_;")
     child.expect("readonly database")
@@ -111,8 +120,11 @@ def test_index_helps_and_changes_no_answer(query, recording, tmp_path):
 def endless(build, tmp_path):
     """A program that calls HIP until it is ended, under fade-run."""
     script = tmp_path / "endless.py"
-    script.write_text("import ctypes, time\nhip = ctypes.CDLL('libamdhip64.so.6')\nn = ctypes.c_int()\nwhile True:\n    hip.hipGetDeviceCount(ctypes.byref(n))\n    time.sleep(0.001)\n")
-    process = subprocess.Popen([build.fade_run, "-q", "-o", tmp_path / "fade-live.db", "--", "/usr/bin/python3", script], env=build.environment("v6"), cwd=tmp_path)
+    script.write_text(
+        "import ctypes, time\nhip = ctypes.CDLL('libamdhip64.so.6')\nn = ctypes.c_int()\nwhile True:\n    "
+        "hip.hipGetDeviceCount(ctypes.byref(n))\n    time.sleep(0.001)\n")
+    process = subprocess.Popen([build.fade_run, "-q", "-o", tmp_path / "fade-live.db",
+                                "--", "/usr/bin/python3", script], env=build.environment("v6"), cwd=tmp_path)
     yield process, tmp_path / "fade-live.db"
     for pid in harness.descendants(process.pid):
         try:
@@ -152,7 +164,8 @@ def test_a_recording_is_read_while_it_goes_on(query, endless):
 def test_watch_shows_new_numbers(build, query, endless):
     _, database = endless
     assert wait_for(lambda: database.exists() and calls_in(query, database) > 0)
-    child = pexpect.spawn(str(build.fade_query), [str(database), "top", "--watch=0.2", "--columns", "name,calls", "--no-color"], env=ENVIRONMENT, encoding="utf-8", timeout=20)
+    child = pexpect.spawn(str(build.fade_query), [str(database), "top", "--watch=0.2", "--columns", "name,calls",
+                                                  "--no-color"], env=ENVIRONMENT, encoding="utf-8", timeout=20)
     seen = set()
     for _ in range(40):
         child.expect(r"hipGetDeviceCount +([\d,]+)")

@@ -1,4 +1,5 @@
-"""Which library answers: programs that meet several copies of the runtime, against what the loader told the programs themselves."""
+"""Which library answers: programs that meet several copies of the runtime, against what the loader told the programs
+themselves."""
 import json
 import os
 import shutil
@@ -25,7 +26,8 @@ def place(build, runtime, folder, version=None):
 
 @pytest.fixture
 def world(build, tmp_path):
-    """Programs with a runtime beside them (for RPATH), another one elsewhere (for LD_LIBRARY_PATH), a plugin with a newer one."""
+    """Programs with a runtime beside them (for RPATH), another one elsewhere (for LD_LIBRARY_PATH), a plugin with a
+    newer one."""
     class World:
         folder = tmp_path
         app = tmp_path / "app"
@@ -53,14 +55,17 @@ def world(build, tmp_path):
 
 def bound(database, module, state="bound"):
     """library -> names of its functions that the module calls."""
-    rows = database.rows(f"SELECT library, names FROM bindings WHERE module LIKE '%/{module}' AND api = 'hip' AND state = '{state}'")
+    rows = database.rows(
+        f"SELECT library, names FROM bindings WHERE module LIKE '%/{module}' AND api = 'hip' AND state = '{state}'")
     return {library: set(names.split(", ")) for library, names in rows}
 
 
 def findings(database):
     """Of the libraries: kind -> severity and text."""
-    found = {kind: (severity, text) for kind, severity, text in database.rows("SELECT kind, severity, text FROM environment_findings")}
-    assert found.keys() == {name for name, in database.rows("SELECT finding FROM findings WHERE finding IN (SELECT kind FROM environment_findings)")}
+    found = {kind: (severity, text)
+             for kind, severity, text in database.rows("SELECT kind, severity, text FROM environment_findings")}
+    assert found.keys() == {name for name, in database.rows(
+        "SELECT finding FROM findings WHERE finding IN (SELECT kind FROM environment_findings)")}
     return found
 
 
@@ -79,9 +84,12 @@ def test_a_program_and_its_runtime(world, program):
         assert not never and "hipDeviceReset" in found[str(world.far)]
     else:
         assert "hipDeviceReset" in never and not never & CALLED
-    functions, named = database.rows("SELECT sum(functions), group_concat(names, ', ') FROM bindings WHERE api = 'hip'")[0]
+    functions, named = database.rows(
+        "SELECT sum(functions), group_concat(names, ', ') FROM bindings WHERE api = 'hip'")[0]
     assert functions == len(set(named.split(", ")))
-    row = database.rows("SELECT version, rocm, found_by, asked_by, build_id = (SELECT build_id FROM modules WHERE role = 'hip') FROM bindings WHERE state = 'bound'")
+    row = database.rows(
+        "SELECT version, rocm, found_by, asked_by, build_id = (SELECT build_id FROM modules WHERE role = 'hip') FROM "
+        "bindings WHERE state = 'bound'")
     assert row == [("6.3.42131", "6.3", "LD_LIBRARY_PATH", str(world.app / program), 1)]
     assert findings(database) == {}
 
@@ -90,8 +98,10 @@ def test_rpath_comes_before_the_variable(world):
     database, told = world.run("redirects_rpath")
     assert told["program"] == str(world.near)
     assert list(bound(database, "redirects_rpath")) == [str(world.near)]
-    assert database.rows("SELECT found_by, not_taken FROM module_origins WHERE family = 'libamdhip64'") == [("RPATH", str(world.far))]
-    assert database.rows("SELECT rpath, runpath FROM module_origins WHERE path LIKE '%/redirects_rpath'") == [("$ORIGIN/lib", None)]
+    assert database.rows("SELECT found_by, not_taken FROM module_origins WHERE family = 'libamdhip64'") == [
+        ("RPATH", str(world.far))]
+    assert database.rows("SELECT rpath, runpath FROM module_origins WHERE path LIKE '%/redirects_rpath'") == [
+        ("$ORIGIN/lib", None)]
     severity, text = findings(database)["other-copy-not-taken"]
     assert severity == "warning" and "RPATH of " + str(world.app / "redirects_rpath") in text and str(world.far) in text
     assert json.loads(database.value("SELECT env FROM processes"))["LD_LIBRARY_PATH"] == str(world.far.parent)
@@ -108,7 +118,8 @@ def test_a_plugin_that_brings_a_newer_runtime(world, program, deep):
     found = bound(database, "libredirect_plugin.so")
     assert list(found) == [str(expected)] and found[str(expected)] == CALLED
     assert list(bound(database, program)) == [str(world.far)]
-    assert database.rows(f"SELECT found_by, asked_by FROM module_origins WHERE path = '{world.newer}'") == [("RUNPATH", str(world.plugin))]
+    assert database.rows(f"SELECT found_by, asked_by FROM module_origins WHERE path = '{world.newer}'") == [
+        ("RUNPATH", str(world.plugin))]
     found = findings(database)
     assert found["several-copies"][0] == "warning"
     assert str(world.newer) in found["several-copies"][1] and str(world.far) in found["several-copies"][1]
@@ -119,10 +130,13 @@ def test_a_function_that_something_preloaded_answers(world):
     database, told = world.run("redirects_lazy", LD_PRELOAD=str(world.shim))
     found = bound(database, "redirects_lazy")
     assert found.pop(str(world.shim)) == {"hipMalloc"}
-    assert found == {str(world.far): found[str(world.far)]} and "hipFree" in found[str(world.far)] and "hipMalloc" not in found[str(world.far)]
-    assert database.rows("SELECT DISTINCT found_by FROM bindings WHERE names = 'hipMalloc' AND state = 'bound'") == [("LD_PRELOAD",)]
+    assert found == {str(world.far): found[str(world.far)]} and "hipFree" in found[str(world.far)]
+    assert "hipMalloc" not in found[str(world.far)]
+    assert database.rows("SELECT DISTINCT found_by FROM bindings WHERE names = 'hipMalloc' AND state = 'bound'") == [
+        ("LD_PRELOAD",)]
     found = findings(database)
-    assert found["interposed"][0] == "warning" and "hipMalloc" in found["interposed"][1] and str(world.shim) in found["interposed"][1]
+    assert found["interposed"][0] == "warning" and "hipMalloc" in found["interposed"][1]
+    assert str(world.shim) in found["interposed"][1]
     assert str(world.shim) in found["preloaded"][1]
 
 
@@ -157,7 +171,8 @@ def test_a_running_program(start, attach):
     steady = {"hipMalloc", "hipMemcpy", "hipMemset", "hipFree", "hipDeviceSynchronize", "hipGetDevice"}
     (library, names), = bound(database, "steady").items()
     assert steady <= names and library == database.value("SELECT path FROM modules WHERE role = 'hip'")
-    assert database.rows("SELECT DISTINCT module, found_by FROM bindings WHERE state = 'bound'") == [(path, "LD_LIBRARY_PATH")]
+    assert database.rows("SELECT DISTINCT module, found_by FROM bindings WHERE state = 'bound'") == [
+        (path, "LD_LIBRARY_PATH")]
     again = attach(target, "-e", "stream").has_come().leave()
     assert bound(again, "steady") == {library: names}
     assert target.end()[1] == 7
@@ -173,10 +188,13 @@ def test_a_program_without_gpu_says_nothing(build, tmp_path):
 def test_the_reports_can_be_read(world, build, columns):
     world.run("redirects_lazy", world.plugin, "deep")
     for report in ("redirects", "findings"):
-        done = subprocess.run([build.fade_query, world.folder / "run.db", report, "--format", "table"], capture_output=True, text=True, timeout=60,
+        done = subprocess.run([build.fade_query, world.folder / "run.db", report, "--format", "table"],
+                              capture_output=True, text=True, timeout=60,
                               env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "COLUMNS": str(columns)})
         assert done.returncode == 0 and done.stderr == ""
         lines = [line for line in done.stdout.splitlines() if len(line.split()) > 1]  # a path is not broken
         assert len(lines) >= 3 and max(map(len, lines)) <= columns
-    done = subprocess.run([build.fade_query, world.folder / "run.db", "redirects", "--format", "json"], capture_output=True, text=True, timeout=60)
-    assert {row["library"] for row in json.loads(done.stdout) if row["api"] == "hip"} == {str(world.far), str(world.newer), "(not called yet)"}
+    done = subprocess.run([build.fade_query, world.folder / "run.db", "redirects", "--format", "json"],
+                          capture_output=True, text=True, timeout=60)
+    assert {row["library"] for row in json.loads(done.stdout)
+            if row["api"] == "hip"} == {str(world.far), str(world.newer), "(not called yet)"}

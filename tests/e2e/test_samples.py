@@ -37,7 +37,8 @@ CHAINS = """
     sys.path.insert(0, "site-packages")
     import gpu
     def make(name, depth):
-        text = "".join(f"def {name}{i}(n):\\n    return {name}{i + 1}(n) + {name}{i + 1}(n - 1)\\n" for i in range(depth))
+        text = "".join(f"def {name}{i}(n):\\n    return {name}{i + 1}(n) + {name}{i + 1}(n - 1)\\n"
+                       for i in range(depth))
         space = {}
         exec(compile(text + f"def {name}{depth}(n):\\n    return n\\n", f"{name}.py", "exec"), space)
         return space[f"{name}0"]
@@ -59,20 +60,23 @@ def record(build, folder, program, *options):
     (folder / "site-packages").mkdir()
     (folder / "site-packages" / "gpu.py").write_text(textwrap.dedent(WRAPPER))
     (folder / "job.py").write_text(textwrap.dedent(program).lstrip())
-    environment = {**build.environment("v6"), "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "FADE_CONFIG": "/dev/null"}
+    environment = {**build.environment("v6"), "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1",
+                   "FADE_CONFIG": "/dev/null"}
     ran = harness.run([build.fade_run, "-q", *options, "-o", "run.db", "--", PYTHON, "job.py"], environment, folder)
     assert ran.status == 0, ran.stderr
     return harness.Database(folder / "run.db")
 
 
 def ask(build, folder, *words):
-    return subprocess.run([build.fade_query, folder / "run.db", *words], capture_output=True, text=True, check=True, timeout=60,
+    return subprocess.run([build.fade_query, folder / "run.db", *words], capture_output=True,
+                          text=True, check=True, timeout=60,
                           env={"COLUMNS": "120", "LC_ALL": "C.UTF-8", "FADE_CONFIG": "/dev/null"}).stdout
 
 
 def test_slow_steps_name_the_line_of_the_programs_own_work(build, tmp_path):
     record(build, tmp_path, SLOW_STEP, "--sample", "100", "--step", "hipDeviceSynchronize")
-    line = 1 + next(i for i, text in enumerate(textwrap.dedent(SLOW_STEP).lstrip().splitlines()) if "that counts" in text)
+    line = 1 + next(i for i, text in enumerate(textwrap.dedent(SLOW_STEP).lstrip().splitlines())
+                    if "that counts" in text)
     page = ask(build, tmp_path, "steps", "--format", "table")
     assert f"most samples of step 4: job.py:{line} load_batch (" in page
     slow = ask(build, tmp_path, "steps", "--slow", "--format", "table")
@@ -80,7 +84,8 @@ def test_slow_steps_name_the_line_of_the_programs_own_work(build, tmp_path):
     first = ask(build, tmp_path, "samples", "--format", "csv").splitlines()[1]
     assert first.startswith(f"job.py:{line},load_batch,")
     skipped = ask(build, tmp_path, "samples", "--skip-frames", "load_batch", "--format", "csv").splitlines()[1]
-    call = 1 + next(i for i, text in enumerate(textwrap.dedent(SLOW_STEP).lstrip().splitlines()) if "load_batch(1.0" in text)
+    call = 1 + next(i for i, text in enumerate(textwrap.dedent(SLOW_STEP).lstrip().splitlines())
+                    if "load_batch(1.0" in text)
     assert skipped.startswith(f"job.py:{call},<module>,")
 
 
@@ -116,5 +121,6 @@ def test_nothing_is_sampled_outside_of_the_window(build, tmp_path):
 
 @pytest.mark.parametrize("rate", ["0", "1001", "x"])
 def test_a_rate_that_is_none_is_refused(build, tmp_path, rate):
-    ran = subprocess.run([build.fade_run, "--sample", rate, "true"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([build.fade_run, "--sample", rate, "true"], cwd=tmp_path,
+                         capture_output=True, text=True, timeout=60)
     assert ran.returncode == 2 and "--sample" in ran.stderr

@@ -1,4 +1,5 @@
-"""The sensors of GPUs while a program runs. The tree stands for the driver's, and the program itself writes what changes there."""
+"""The sensors of GPUs while a program runs. The tree stands for the driver's, and the program itself writes what
+changes there."""
 import os
 import shutil
 import subprocess
@@ -10,10 +11,12 @@ from devices import SYSFS
 from queries import on_terminal
 
 MIB = 1 << 20
-FILES = {"gpu_busy_percent": "37", "mem_busy_percent": "12", "mem_info_vram_used": str(3 * MIB), "hwmon/hwmon0/power1_average": "251000000",
+FILES = {"gpu_busy_percent": "37", "mem_busy_percent": "12", "mem_info_vram_used": str(3 * MIB),
+         "hwmon/hwmon0/power1_average": "251000000",
          "hwmon/hwmon0/temp1_input": "64000", "hwmon/hwmon0/freq1_input": "2300000000"}
 # The shell is the recorded program: it holds 1 MiB as the driver tells it, then 2 MiB. Process 1 is not recorded.
-HOLDS = 'd=$SYSFS/class/kfd/kfd/proc/$$; mkdir -p $d; echo 1048576 > $d/vram_18467; sleep 1.3; echo 2097152 > $d/vram_18467; sleep 1.3'
+HOLDS = ('d=$SYSFS/class/kfd/kfd/proc/$$; mkdir -p $d; echo 1048576 > $d/vram_18467; sleep 1.3; echo 2097152 > '
+         '$d/vram_18467; sleep 1.3')
 
 
 @pytest.fixture
@@ -41,33 +44,40 @@ def record(build, tmp_path, sysfs):
 
 
 def ask(build, path, *words):
-    return subprocess.run([build.fade_query, path, *words], capture_output=True, text=True, timeout=60, env={**os.environ, "COLUMNS": "80"})
+    return subprocess.run([build.fade_query, path, *words], capture_output=True,
+                          text=True, timeout=60, env={**os.environ, "COLUMNS": "80"})
 
 
 def test_each_second_has_a_row(record):
     database = record()
-    rows = database.rows("SELECT node, pci, busy_percent, busy_percent_most, memory_most, watts, celsius, mhz, memory_mhz, asleep FROM gpu_samples")
+    rows = database.rows(
+        "SELECT node, pci, busy_percent, busy_percent_most, memory_most, watts, celsius, mhz, memory_mhz, asleep FROM "
+        "gpu_samples")
     assert len(rows) >= 2
     assert set(rows) == {(1, "0000:0a:00.0", 37.0, 37, 3 * MIB, 251.0, 64.0, 2300.0, None, 0)}
     assert database.value("SELECT max(looks) FROM gpu_samples") > 1
-    assert database.rows("SELECT a.start FROM gpu_samples a, gpu_samples b WHERE a.start > b.start AND a.start < b.start + b.duration") == []
+    assert database.rows("SELECT a.start FROM gpu_samples a, gpu_samples b "
+                         "WHERE a.start > b.start AND a.start < b.start + b.duration") == []
 
 
 def test_the_live_view_shows_the_last_second(build, record, tmp_path):
     record()
-    shown = subprocess.run([build.folder / "cli" / "top" / "fade-top", "--once", tmp_path / "run.db"], capture_output=True, text=True, timeout=60).stdout
+    shown = subprocess.run([build.folder / "cli" / "top" / "fade-top", "--once", tmp_path / "run.db"],
+                           capture_output=True, text=True, timeout=60).stdout
     line = next(line for line in shown.splitlines() if line.startswith("GPU 1"))
     assert "busy  37 %" in line and "memory 3.00 MiB of " in line and "251 W  64 C" in line
 
 
 def test_who_holds_memory_is_told(build, record, tmp_path):
     database = record()
-    assert database.rows("SELECT bytes, recorded FROM gpu_holders ORDER BY recorded, start") == [(MIB, 0), (MIB, 1), (2 * MIB, 1)]
+    assert database.rows("SELECT bytes, recorded FROM gpu_holders ORDER BY recorded, start") == [
+        (MIB, 0), (MIB, 1), (2 * MIB, 1)]
     answer = ask(build, tmp_path / "run.db", "sensors", "-f", "tsv")
     head, row = (line.split("\t") for line in answer.stdout.splitlines())
     told = dict(zip(head, row))
     assert (told["busy_percent"], told["idle_percent"], told["watts"], told["memory_mhz"]) == ("37", "0", "251", "")
-    assert [told[name] for name in ("memory_bytes", "memory_total_bytes", "own_bytes", "others_bytes")] == [str(n) for n in (3 * MIB, 17163091968, 2 * MIB, MIB)]
+    assert [told[name] for name in ("memory_bytes", "memory_total_bytes", "own_bytes",
+                                    "others_bytes")] == [str(n) for n in (3 * MIB, 17163091968, 2 * MIB, MIB)]
 
 
 HIP_ALLOCATES = """import ctypes, os, time
@@ -85,13 +95,15 @@ def test_the_ledger_is_compared_with_the_driver(build, record, tmp_path):
     assert told == [(MIB, 3 * MIB, 2 * MIB, MIB, 3 * MIB, 17163091968, None)]
     shown = ask(build, tmp_path / "run.db", "gpu-memory", "-f", "tsv").stdout.splitlines()
     figures = dict(zip(*(line.split("\t") for line in shown)))
-    assert (figures["hip_bytes"], figures["beside_bytes"], figures["others_bytes"]) == (str(MIB), str(2 * MIB), str(MIB))
+    assert (figures["hip_bytes"], figures["beside_bytes"],
+            figures["others_bytes"]) == (str(MIB), str(2 * MIB), str(MIB))
 
 
 def test_a_process_that_the_driver_does_not_name_is_said_to_be_unknown(record, tmp_path):
     (tmp_path / "allocates.py").write_text(HIP_ALLOCATES)
     database = record(script="exec python3 allocates.py")
-    assert database.rows("SELECT held, beside, doubt FROM gpu_memory") == [(None, None, "the driver did not say what this process held")]
+    assert database.rows("SELECT held, beside, doubt FROM gpu_memory") == [
+        (None, None, "the driver did not say what this process held")]
 
 
 FAILS = """import ctypes

@@ -32,7 +32,8 @@ def program_of(process):
     return harness.descendants(process.pid)[1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGINT, signal.SIGXCPU, signal.SIGALRM, signal.SIGRTMIN + 1])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1,
+                                    signal.SIGINT, signal.SIGXCPU, signal.SIGALRM, signal.SIGRTMIN + 1])
 def test_a_signal_to_fade_run_reaches_the_program(build, tmp_path, number):
     process = start(build, tmp_path, "cpu 100000")
     process.send_signal(number)
@@ -45,8 +46,10 @@ def test_the_program_gets_what_fade_run_was_to_get_at_its_parents_end(build, tmp
     parent = ("import ctypes, os, sys\nif os.fork() == 0:\n"
               f"    ctypes.CDLL(None).prctl(1, {int(number)})\n    os.execv(sys.argv[1], sys.argv[1:])\n"
               "sys.stdin.read()\n")
-    command = [sys.executable, "-c", parent, build.fade_run, "-q", "-o", tmp_path / "run.db", "--", *build.command("cpu 100000")]
-    process = subprocess.Popen(command, env=build.environment("v6"), cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    command = [sys.executable, "-c", parent, build.fade_run, "-q", "-o", tmp_path / "run.db",
+               "--", *build.command("cpu 100000")]
+    process = subprocess.Popen(command, env=build.environment("v6"), cwd=tmp_path,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     wait_until(lambda: sum(harness.summed(harness.read_counts(tmp_path)).values()) > 20)
     process.stdin.close()
     assert process.stdout.read() == b"" and process.wait(timeout=60) == 0  # nobody holds the pipe any more
@@ -81,7 +84,8 @@ def test_the_program_survives_the_death_of_fade_run(build, tmp_path, line, outpu
 
 def test_a_stopped_fade_run_only_delays_the_program(build, tmp_path):
     command = [build.fade_run, "-q", "-o", tmp_path / "run.db", "--", *build.command("steady 2")]
-    process = subprocess.Popen(command, env=build.environment("v6"), cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen(command, env=build.environment("v6"), cwd=tmp_path,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdin.write(b"go\n")
     process.stdin.flush()
     made = lambda: sum(harness.summed(harness.read_counts(tmp_path)).values())
@@ -99,7 +103,8 @@ def test_a_stopped_fade_run_only_delays_the_program(build, tmp_path):
 
 
 # SIGTRAP is what breakpoints need, and a program may want it too, blocked and without a handler.
-WAITED = [f"{how} {sent}" for sent in ("raise", "kill", "queue", "child") for how in ("signalfd", "poll", "epoll", "wait", "sleep", "pending")]
+WAITED = [f"{how} {sent}" for sent in ("raise", "kill", "queue", "child")
+          for how in ("signalfd", "poll", "epoll", "wait", "sleep", "pending")]
 WAITED = [one for one in WAITED if one not in ("sleep raise", "pending child")] + ["signalfd kill dies"]
 
 

@@ -17,7 +17,8 @@ class Symbols:
     """Functions of one ELF file by address."""
 
     def __init__(self, path):
-        lines = [line.split() for line in subprocess.run(["nm", path], check=True, capture_output=True, text=True).stdout.splitlines()]
+        lines = [line.split() for line in subprocess.run(["nm", path], check=True,
+                                                         capture_output=True, text=True).stdout.splitlines()]
         functions = sorted((int(line[0], 16), line[2]) for line in lines if len(line) == 3 and line[1] in "tTwW")
         self.addresses, self.names = [a for a, _ in functions], [n for _, n in functions]
 
@@ -34,14 +35,16 @@ class Stacks:
         symbols = Symbols(program)
         modules = dict(self.database.rows("SELECT id, path FROM modules"))
         self.frames = {}
-        for number, kind, module, offset, function, line in self.database.rows("SELECT id, kind, module, offset, name, line FROM frame_"):
+        for number, kind, module, offset, function, line in self.database.rows(
+            "SELECT id, kind, module, offset, name, line FROM frame_"):
             if kind not in (NATIVE, LIBUNWIND):
                 self.frames[number] = f"{function}:{line}" if kind == PYTHON else f"({function})"
             elif modules.get(module) == str(program):
                 self.frames[number] = symbols.at(offset)
             else:
                 self.frames[number] = modules.get(module, "?").rsplit("/", 1)[-1].split(".so")[0]
-        self.tree = {stack: (parent, frame) for stack, parent, frame in self.database.rows("SELECT id, parent, frame FROM stack_")}
+        self.tree = {stack: (parent, frame)
+                     for stack, parent, frame in self.database.rows("SELECT id, parent, frame FROM stack_")}
 
     def names(self, stack):
         names = []
@@ -53,7 +56,8 @@ class Stacks:
     def of_calls(self, where="true"):
         """(function, names or None) of each call in order."""
         return [(name, self.names(stack) if stack else None) for name, stack in self.database.rows(
-            f"SELECT c.name, s.stack FROM calls c LEFT JOIN call_stack_ s ON s.call = c.id WHERE {where} ORDER BY c.id")]
+            f"SELECT c.name, s.stack FROM calls c LEFT JOIN call_stack_ s ON s.call = c.id WHERE {where} ORDER BY "
+            f"c.id")]
 
 
 def supervised(build, tmp_path, *options, line="chain", name="run.db"):
@@ -100,15 +104,18 @@ def test_stacks_of_fibers_end_where_makecontext_let_them_begin(build, tmp_path):
 
 
 def test_libunwind_leads_out_of_generated_code(build, tmp_path):
-    """It knows no unwind information either, but follows frame pointers. Its frames say so; without a frame pointer the stack ends."""
+    """It knows no unwind information either, but follows frame pointers. Its frames say so; without a frame pointer the
+    stack ends."""
     _, stacks = supervised(build, tmp_path, "-k", "all", line="generated")
     generated = "0x"  # shown by its address, as no file has it
     chain = ["allocates", generated, generated, generated, "runs", "main", "libc", "libc", "_start"]
     by_function = {name: names for name, names in stacks.of_calls()}
     assert [generated if name == "?" else name for name in by_function["hipMalloc"]] == chain
     assert by_function["hipDeviceSynchronize"] == ["synchronizes", "?", "(no unwind information in generated code)"]
-    kinds = "SELECT group_concat(kind, ' ') FROM (SELECT f.kind FROM calls c JOIN stack_frames f ON f.stack = c.stack WHERE c.name = '{}' ORDER BY f.depth)"
-    assert stacks.database.value(kinds.format("hipMalloc")) == "native native libunwind libunwind libunwind native native native native"
+    kinds = ("SELECT group_concat(kind, ' ') FROM (SELECT f.kind FROM calls c JOIN stack_frames f ON f.stack = c.stack "
+             "WHERE c.name = '{}' ORDER BY f.depth)")
+    assert stacks.database.value(
+        kinds.format("hipMalloc")) == "native native libunwind libunwind libunwind native native native native"
     assert stacks.database.value(kinds.format("hipDeviceSynchronize")) == "native native gap"
 
 
@@ -133,7 +140,8 @@ def test_stacks_are_cut_where_they_are_too_deep(build, tmp_path):
 
 def test_usually_allocations_errors_and_first_calls_have_one(build, tmp_path):
     _, stacks = supervised(build, tmp_path, line="errors")
-    calls = stacks.database.rows("SELECT c.name, c.failed, s.stack IS NOT NULL FROM calls c LEFT JOIN call_stack_ s ON s.call = c.id")
+    calls = stacks.database.rows(
+        "SELECT c.name, c.failed, s.stack IS NOT NULL FROM calls c LEFT JOIN call_stack_ s ON s.call = c.id")
     assert all(has for _, failed, has in calls if failed)
     _, stacks = supervised(build, tmp_path / "loop", line="loop 40")
     has = collections.Counter((name, names is not None) for name, names in stacks.of_calls())
@@ -172,7 +180,8 @@ def test_what_stacks_cost_is_in_the_recording(build, tmp_path):
     assert taken >= stacks.database.value("SELECT count(*) FROM calls") and time > 0  # and one where the thread ends
 
 
-@pytest.mark.parametrize("words", [["-k", "alocs"], ["--stacks=sample=0"], ["-k", "off,alloc"], ["--stack-depth", "0"], ["--stack-depth=5000"]])
+@pytest.mark.parametrize("words", [["-k", "alocs"], ["--stacks=sample=0"], ["-k", "off,alloc"],
+                                   ["--stack-depth", "0"], ["--stack-depth=5000"]])
 def test_bad_choices_are_refused_before_anything_runs(fade, tmp_path, words):
     done = fade("fade-run", *words, "--", "touch", tmp_path / "ran")
     assert done.returncode == 2 and "stack" in done.stderr
@@ -208,7 +217,8 @@ def test_python_frames_stand_where_the_interpreter_ran_them(build, tmp_path):
     assert calls[2] == calls[3] == ["allocate:5", "key:10", "<module>:12"]
     [first, *_, last] = [names for _, names in stacks.of_calls("c.name = 'hipMalloc'")]
     assert first.index("allocate:5") > 0, "the frames of ctypes come first"
-    assert last[last.index("key:10") + 1:last.index("<module>:12")], "sorted() is native and stands between its caller and the key"
+    assert last[last.index("key:10") + 1:last.index(
+        "<module>:12")], "sorted() is native and stands between its caller and the key"
     assert not any(name.startswith("(") for names in (first, last) for name in names), (first, last)
 
 
@@ -246,7 +256,8 @@ def test_an_exception_thrown_through_generators(build, tmp_path):
 
 def test_only_python_frames_on_request(build, tmp_path):
     (tmp_path / "train.py").write_text(SCRIPT)
-    command = [build.fade_run, "-q", "-k", "all", "--no-native-stacks", "-o", tmp_path / "run.db", "--", PYTHON3, tmp_path / "train.py"]
+    command = [build.fade_run, "-q", "-k", "all", "--no-native-stacks", "-o", tmp_path / "run.db",
+               "--", PYTHON3, tmp_path / "train.py"]
     assert harness.run(command, build.environment("v6"), tmp_path / "supervised").status == 0
     stacks = Stacks(tmp_path / "run.db", build.tracees / "chain")
     assert stacks.of_calls("c.name = 'hipMalloc'")[3][1] == ["allocate:5", "key:10", "<module>:12"]

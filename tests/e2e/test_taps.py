@@ -30,7 +30,8 @@ def test_calls_of_all_threads_are_counted_with_few_stops(threads, rounds, build,
     database = harness.Database(tmp_path / "run.db")
     assert not harness.differences(supervised.total, harness.summed(database.counts("calls")))
     assert database.value("SELECT coalesce(sum(n), 0) FROM drops") == 0
-    assert database.value("SELECT count(*) FROM calls WHERE name = 'hipDeviceSynchronize' AND state = 'returned'") == threads * rounds
+    assert database.value(
+        "SELECT count(*) FROM calls WHERE name = 'hipDeviceSynchronize' AND state = 'returned'") == threads * rounds
     if threads <= 250:  # more have no ring: breakpoints record them
         assert stops(database, "hipDeviceSynchronize") <= 4 * threads + 16
 
@@ -67,7 +68,8 @@ def test_results_arguments_and_out_values_are_those_of_breakpoints(build, tmp_pa
     def told(name, options):
         harness.run_supervised(build, "errors", "v6", tmp_path / name, options=options)
         database = harness.Database(tmp_path / name / "run.db")
-        return database.rows("SELECT name, result_name, failed, state, json_extract(args, '$.deviceId'), caller FROM calls ORDER BY id")
+        return database.rows(
+            "SELECT name, result_name, failed, state, json_extract(args, '$.deviceId'), caller FROM calls ORDER BY id")
 
     assert told("taps", TAPS) == told("breakpoints", ("-e", harness.EVERYTHING))
 
@@ -77,7 +79,8 @@ def test_stacks_are_taken_as_with_breakpoints(line, build, tmp_path):
     def with_stack(name, options):
         harness.run_supervised(build, line, "v6", tmp_path / name, options=options)
         database = harness.Database(tmp_path / name / "run.db")
-        return database.rows("SELECT name, failed, count(*), count(stack) FROM calls GROUP BY name, failed ORDER BY 1, 2")
+        return database.rows(
+            "SELECT name, failed, count(*), count(stack) FROM calls GROUP BY name, failed ORDER BY 1, 2")
 
     assert with_stack("taps", TAPS) == with_stack("breakpoints", ("-e", harness.EVERYTHING))
 
@@ -94,7 +97,8 @@ def test_every_nth_call_of_a_thread_has_a_stack_and_the_others_no_stop(threads, 
 
 
 class Switch:
-    """The first word of a tapped function's pad: a jump to the tap, or the first instruction of the breakpoint's pad."""
+    """The first word of a tapped function's pad: a jump to the tap, or the first instruction of the breakpoint's
+    pad."""
     JUMP, BREAKPOINT = b"\xe9", b"\x4c\x89\x5c\x24\xf8"
 
     def __init__(self, memory, function):
@@ -114,7 +118,8 @@ class Switch:
 def switches_of(target, build, *names):
     library = build.runtimes / "v6" / "libamdhip64.so.6"
     symbols = subprocess.run(["nm", "-D", library], capture_output=True, text=True, check=True).stdout
-    offsets = {words[2].split("@")[0]: int(words[0], 16) for words in map(str.split, symbols.splitlines()) if len(words) == 3}
+    offsets = {words[2].split("@")[0]: int(words[0], 16) for words in map(str.split, symbols.splitlines())
+               if len(words) == 3}
     base = min(begin for begin, *_, path in mappings(target.pid) if os.path.basename(path) == library.name)
     memory = open(target.proc("mem"), "r+b", buffering=0)
     switches = [Switch(memory, base + offsets[name]) for name in names]
@@ -133,7 +138,8 @@ def test_functions_change_the_engine_at_any_moment(threads, build, tmp_path):
         target.pid = until(lambda: next(iter(harness.descendants(target.process.pid)[1:]), None), "the program")
         assert target.ask("go") == "going"
         target.calls_on(100 * threads)
-        switches = switches_of(target, build, "hipMemcpy", "hipMemset", "hipGetDevice", "hipDeviceSynchronize", "hipFree")
+        switches = switches_of(target, build, "hipMemcpy", "hipMemset", "hipGetDevice",
+                               "hipDeviceSynchronize", "hipFree")
         for _ in range(TURNS):
             chance.choice(switches).turn()
             time.sleep(chance.choice((0, 0, 0.0001, 0.001)))
@@ -185,7 +191,8 @@ class Tapped:
 
     def __init__(self, build, folder):
         self.database = folder / "run.db"
-        command = [build.fade_run, "-qq", *TAPS, "-o", self.database, "--", "env", "--ignore-signal=TERM", *build.command("steady 4")]
+        command = [build.fade_run, "-qq", *TAPS, "-o", self.database, "--", "env",
+                   "--ignore-signal=TERM", *build.command("steady 4")]
         self.target = Target(command, build.environment("v6"), folder / "target")
         assert self.target.hear() == "ready"
         self.fade = self.target.process
@@ -233,10 +240,12 @@ def test_nothing_is_left_in_the_text_if_fade_lets_go(tapped):
     assert database.value("SELECT coalesce(sum(n), 0) FROM drops") == 0
 
 
-def test_a_call_that_began_under_a_killed_fade_may_fail_after_the_next_one_has_gone(build, attach, tmp_path):  # noqa: F811
+# noqa: F811
+def test_a_call_that_began_under_a_killed_fade_may_fail_after_the_next_one_has_gone(build, attach, tmp_path):
     """The second fade turns the taps of the first one off, so the call records nothing and asks nobody."""
     command = [build.fade_run, "-qq", *TAPS, "-o", tmp_path / "run.db", "--", *build.command("errors")]
-    target = Target(command, build.environment("v6", FADE_STANDIN_DELAY="hipSetDevice:4s,hipFree:1s"), tmp_path / "target")
+    target = Target(command, build.environment("v6", FADE_STANDIN_DELAY="hipSetDevice:4s,hipFree:1s"),
+                    tmp_path / "target")
     fade = target.process
     try:
         target.pid = until(lambda: next(iter(harness.descendants(fade.pid)[1:]), None), "the program")

@@ -1,4 +1,5 @@
-"""Taps where something fails: the program behaves as alone, its calls are counted, and the recording says what breakpoints record."""
+"""Taps where something fails: the program behaves as alone, its calls are counted, and the recording says what
+breakpoints record."""
 import contextlib
 import errno
 import signal
@@ -52,7 +53,9 @@ def is_said(watched, database, text):
 def test_a_limit_that_forbids_rings_leaves_breakpoints(limit, why, build, tmp_path):
     watched, database = run_both(build, f"tap_faults {limit}", tmp_path)
     all_is_counted(watched, database)
-    is_said(watched, database, f"calls are recorded with breakpoints, not with taps: no memory for records can be shared with the process: {why}")
+    is_said(watched, database,
+            f"calls are recorded with breakpoints, not with taps: no memory for records can be shared with the "
+            f"process: {why}")
 
 
 @pytest.mark.parametrize("limit", ["data", "fsize"])
@@ -65,7 +68,8 @@ def test_limits_that_rings_do_not_count_for_change_nothing(limit, build, tmp_pat
 
 def test_limit_of_file_size_that_fade_shares(build, tmp_path):
     """The memory file counts as a file of fade's."""
-    command = ["sh", "-c", 'ulimit -f 20000; exec "$@"', "-", build.fade_run, *TAPS, "-o", tmp_path / "run.db", "--", *build.command("tap_faults none")]
+    command = ["sh", "-c", 'ulimit -f 20000; exec "$@"', "-", build.fade_run, *TAPS,
+               "-o", tmp_path / "run.db", "--", *build.command("tap_faults none")]
     watched = harness.run(command, build.environment("v6"), tmp_path / "supervised")
     assert watched.status == 7
     database = harness.Database(tmp_path / "run.db")
@@ -88,7 +92,8 @@ def test_a_program_that_locks_its_memory_does_not_get_all_of_the_rings(build, tm
 def test_filter_before_the_first_call(call, error, build, tmp_path):
     watched, database = run_both(build, f"tap_faults filter {error} {CALLS[call]}", tmp_path)
     all_is_counted(watched, database)
-    is_said(watched, database, "not with taps: no system call can be made in the process: it has installed a seccomp filter")
+    is_said(watched, database,
+            "not with taps: no system call can be made in the process: it has installed a seccomp filter")
 
 
 @pytest.mark.parametrize("error", [0, errno.EPERM])
@@ -111,7 +116,8 @@ def test_filter_that_the_program_is_started_with(call, error, build, tmp_path):
 def test_filter_that_cannot_be_seen(build, tmp_path):
     """The kernel shows filters only to root without a filter of its own."""
     line = f"tap_faults started 0 {CALLS['memfd_create']}"
-    command = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", build.fade_run, *TAPS, "-o", tmp_path / "run.db", "--", *build.command(line)]
+    command = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", build.fade_run,
+               *TAPS, "-o", tmp_path / "run.db", "--", *build.command(line)]
     watched = harness.run(command, build.environment("v6"), tmp_path / "supervised")
     assert (watched.status, watched.stdout) == (7, b"before\nafter\n")
     database = harness.Database(tmp_path / "run.db")
@@ -129,7 +135,8 @@ def test_a_clock_that_cannot_be_used_is_named(build, tmp_path):
     watched = harness.run([*mount, *command], build.environment("v6"), tmp_path / "supervised")
     assert watched.status == 7
     all_is_counted(watched, harness.Database(tmp_path / "run.db"))
-    assert "the kernel's clock source is hpet, not tsc or kvm-clock; calls were recorded with breakpoints" in " ".join(watched.stderr.decode().split())
+    assert "the kernel's clock source is hpet, not tsc or kvm-clock; calls were recorded with breakpoints" in " ".join(
+        watched.stderr.decode().split())
 
 
 # ---------------------------------------------------------------- programs that spoil what fade needs
@@ -137,7 +144,8 @@ def test_a_clock_that_cannot_be_used_is_named(build, tmp_path):
 def test_rings_that_the_program_writes_over(how, build, tmp_path):
     """Records that fade had not read are lost, and that is said. From then on breakpoints record."""
     watched, database = run_both(build, f"tap_faults {how}", tmp_path)
-    is_said(watched, database, "calls are recorded with breakpoints, not with taps: the program has written over fade's memory")
+    is_said(watched, database,
+            "calls are recorded with breakpoints, not with taps: the program has written over fade's memory")
     assert database.rows("SELECT n, reason FROM drops") == [(1, "the program has written over fade's memory")]
     for name in ("hipMalloc", "hipMemset", "hipFree"):
         assert ROUNDS <= database.value(f"SELECT count(*) FROM calls WHERE name = '{name}'") <= 2 * ROUNDS
@@ -212,7 +220,8 @@ def test_a_recording_that_is_full_still_counts_all_calls(build, tmp_path):
 
 # ---------------------------------------------------------------- unwinders that come late
 @pytest.mark.parametrize("library", ["shared", pytest.param("own", marks=pytest.mark.xfail(
-    strict=True, reason="a limit, see fade-run(1): an unwinder that no library exports cannot be told of the frames of taps"))])
+    strict=True,
+    reason="a limit, see fade-run(1): an unwinder that no library exports cannot be told of the frames of taps"))])
 def test_exceptions_of_a_library_that_comes_late_pass_through_calls(library, build, tmp_path):
     watched, database = run_both(build, f"late_unwinder {{tracees}}/libunwinder_{library}.so 20", tmp_path)
     assert watched.stdout == b"caught 20\n"

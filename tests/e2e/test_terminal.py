@@ -14,9 +14,11 @@ PROMPT = "fade-test> "
 
 @pytest.fixture
 def shell(build, tmp_path):
-    environment = {**build.environment("v6"), "PS1": PROMPT, "TERM": "dumb", "HISTFILE": "", "PROGRAM": str(build.tracees / "tty"),
+    environment = {**build.environment("v6"), "PS1": PROMPT, "TERM": "dumb", "HISTFILE": "",
+                   "PROGRAM": str(build.tracees / "tty"),
                    "FADE": f"{build.fade_run} -q -o"}
-    child = pexpect.spawn("bash", ["--norc", "--noprofile", "--noediting", "-i"], env=environment, cwd=str(tmp_path), encoding="utf-8", timeout=60)
+    child = pexpect.spawn("bash", ["--norc", "--noprofile", "--noediting", "-i"],
+                          env=environment, cwd=str(tmp_path), encoding="utf-8", timeout=60)
     child.expect_exact(PROMPT)
     child.setecho(False)
     yield child
@@ -132,7 +134,8 @@ def test_quit_signal(shell):
 
 
 def test_pipeline(shell):
-    say(shell, "printf 'a\\nb\\nquit\\n' | $FADE a.db -- $PROGRAM | tail -n 3").expect_exact("got a\r\ngot b\r\nbye\r\n")
+    say(shell, "printf 'a\\nb\\nquit\\n' | $FADE a.db -- $PROGRAM | tail -n 3").expect_exact(
+        "got a\r\ngot b\r\nbye\r\n")
     shell.expect_exact(PROMPT)
     assert status(shell) == 0
 
@@ -173,7 +176,8 @@ def wait_for_sleep(shell):
     for _ in range(3000):
         for pid in harness.descendants(shell.pid):
             fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)
-            if fields[0].endswith("(sleep") and fields[1].split()[2] == fields[1].split()[5] and fields[1].split()[0] == "S":
+            if fields[0].endswith("(sleep") and fields[1].split()[2] == fields[1].split()[
+                5] and fields[1].split()[0] == "S":
                 return
         time.sleep(0.01)
     raise AssertionError("no job in the foreground")

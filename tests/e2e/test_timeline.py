@@ -1,4 +1,5 @@
-"""fade-query export for trace viewers: Perfetto, chrome://tracing, and Kineto's form for TensorBoard and Holistic Trace Analysis."""
+"""fade-query export for trace viewers: Perfetto, chrome://tracing, and Kineto's form for TensorBoard and Holistic Trace
+Analysis."""
 import collections
 import gzip
 import json
@@ -15,14 +16,16 @@ from timelines import Perfetto, check_chrome, check_kineto, read_json
 
 FORMATS = ["perfetto", "chrome", "kineto"]
 CALL = ("INSERT INTO call_ (id, ts, dur, thread, fn, caller, up, result, launch) "
-        "SELECT {first} + n, {ts}, {dur}, (SELECT min(id) FROM thread_), (SELECT min(id) FROM function_), NULL, NULL, NULL, NULL "
+        "SELECT {first} + n, {ts}, {dur}, (SELECT min(id) FROM thread_), (SELECT min(id) FROM function_), NULL, NULL, "
+        "NULL, NULL "
         "FROM (WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < {count}) SELECT n FROM c)")
 
 
 @pytest.fixture(scope="module")
 def recording(build, tmp_path_factory):
     folder = tmp_path_factory.mktemp("timeline")
-    command = [build.fade_run, "-q", "-k", "all", "--detail", "full", "--set", "device.0.multiProcessorCount=72", "-o", folder / "fade-demo.db", "--",
+    command = [build.fade_run, "-q", "-k", "all", "--detail", "full", "--set", "device.0.multiProcessorCount=72",
+               "-o", folder / "fade-demo.db", "--",
                build.demo / "fade-demo"]
     assert harness.run(command, build.environment("v6"), folder).status == 0
     return folder / "fade-demo.db"
@@ -31,7 +34,8 @@ def recording(build, tmp_path_factory):
 @pytest.fixture
 def export(build, tmp_path):
     def ask(*words, **more):
-        return subprocess.run([build.fade_query, "export", *map(str, words)], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, timeout=120, **more)
+        return subprocess.run([build.fade_query, "export", *map(str, words)], cwd=tmp_path,
+                              env=ENVIRONMENT, capture_output=True, timeout=120, **more)
     return ask
 
 
@@ -102,12 +106,15 @@ def test_arguments_callers_and_stacks(recording, perfetto):
 
 def test_launches_tell_their_kernel_and_stand_on_their_stream(recording, perfetto):
     trace, database = perfetto(recording), harness.Database(recording)
-    launches = {row[0]: row[1:] for row in database.rows("SELECT id, name, grid_x, block_x, stream_id, start FROM launches WHERE nth = 0")}
+    launches = {row[0]: row[1:] for row in database.rows(
+        "SELECT id, name, grid_x, block_x, stream_id, start FROM launches WHERE nth = 0")}
     shown = {s.arguments["call"]: s.arguments for s in trace.calls() if "kernel" in s.arguments}
     assert launches and set(shown) == set(launches)
     for call, (kernel, grid, block, stream, _) in launches.items():
-        assert shown[call]["kernel"] == kernel and json.loads(shown[call]["grid"])[0] == grid and json.loads(shown[call]["block"])[0] == block
-    asked = collections.Counter(i.name for i in trace.instants if trace.label(i.track).startswith("stream ") and not i.name.startswith(("copy", "fill")))
+        assert shown[call]["kernel"] == kernel and json.loads(shown[call]["grid"])[0] == grid
+        assert json.loads(shown[call]["block"])[0] == block
+    asked = collections.Counter(i.name for i in trace.instants if trace.label(i.track).startswith("stream ")
+                                and not i.name.startswith(("copy", "fill")))
     assert asked == collections.Counter(row[0] for row in launches.values())
 
 
@@ -118,7 +125,8 @@ def test_errors_overrides_and_memory(recording, perfetto):
         by_lane[trace.label(instant.track)].append(instant)
     assert len(by_lane["errors"]) == database.value("SELECT count(*) FROM failures WHERE NOT normal") > 0
     assert all("hipError" in instant.name for instant in by_lane["errors"])
-    assert by_lane["overridden answers"] and all("72" in i.name and i.arguments["rule"] for i in by_lane["overridden answers"])
+    assert by_lane["overridden answers"]
+    assert all("72" in i.name and i.arguments["rule"] for i in by_lane["overridden answers"])
     memory = [value for track, _, value in trace.counts if "device memory" in trace.label(track)]
     assert max(memory) == database.value("SELECT max(peak) FROM memory_stats WHERE kind = 'device'")
 
@@ -126,15 +134,21 @@ def test_errors_overrides_and_memory(recording, perfetto):
 def test_ranges_and_steps(build, perfetto, events, tmp_path):
     environment = build.environment("v6")
     environment["LD_LIBRARY_PATH"] = f"{build.runtimes / 'markers'}:{environment['LD_LIBRARY_PATH']}"
-    program = [build.tracees / "ranges", *"libroctx64.so.4 push=step launch=2 push=inner copy pop mark=here pop start=s launch stop again=3".split()]
-    assert harness.run([build.fade_run, "-q", "-o", tmp_path / "run.db", "--step", "range:step", "--", *program], environment, tmp_path).status == 0
+    words = "libroctx64.so.4 push=step launch=2 push=inner copy pop mark=here pop start=s launch stop again=3"
+    program = [build.tracees / "ranges", *words.split()]
+    assert harness.run([build.fade_run, "-q", "-o", tmp_path / "run.db", "--step", "range:step", "--", *program],
+                       environment, tmp_path).status == 0
     trace, database = perfetto(tmp_path / "run.db"), harness.Database(tmp_path / "run.db")
-    lanes = collections.Counter((trace.label(s.track), s.name, s.depth) for s in trace.slices if not trace.tracks[s.track]["thread"])
-    ranges = collections.Counter(database.rows("SELECT iif(kind = 'range', 'ranges', 'start-stop ranges'), name, depth FROM ranges WHERE kind <> 'mark'"))
+    lanes = collections.Counter((trace.label(s.track), s.name, s.depth) for s in trace.slices
+                                if not trace.tracks[s.track]["thread"])
+    ranges = collections.Counter(database.rows(
+        "SELECT iif(kind = 'range', 'ranges', 'start-stop ranges'), name, depth FROM ranges WHERE kind <> 'mark'"))
     steps = collections.Counter(database.rows("SELECT 'steps', name || ' ' || idx, 0 FROM steps"))
     assert ranges and steps and lanes == ranges + steps
-    assert len([i for i in trace.instants if i.name == "here"]) == database.value("SELECT count(*) FROM ranges WHERE kind = 'mark'") > 0
-    annotations = [e for e in events("kineto", tmp_path / "run.db")["traceEvents"] if e.get("cat") == "user_annotation" and e["ph"] == "X"]
+    assert len([i for i in trace.instants if i.name == "here"]) == database.value(
+        "SELECT count(*) FROM ranges WHERE kind = 'mark'") > 0
+    annotations = [e for e in events("kineto", tmp_path / "run.db")["traceEvents"] if e.get("cat") == "user_annotation"
+                   and e["ph"] == "X"]
     thread = database.value("SELECT tid FROM ranges WHERE kind = 'range'")
     assert [e["name"] for e in annotations if e["tid"] == thread and e["name"].startswith("Profiler")] == [
         f"ProfilerStep#{n}" for (n,) in database.rows("SELECT idx FROM steps ORDER BY idx")]
@@ -142,9 +156,12 @@ def test_ranges_and_steps(build, perfetto, events, tmp_path):
 
 # Recordings with times of the GPU have the view gpu_work.
 GPU_WORK = """CREATE VIEW gpu_work AS
-SELECT c.id, c.session, c.pid, c.tid, 'kernel' AS kind, 'k' AS name, 0 AS device, 5 AS queue, 1 AS stream_id, c.id AS call, c.start + 1000 AS start,
-       c.start + 900000 AS "end", 899000 AS duration, NULL AS bytes FROM launches c WHERE nth = 0
-UNION ALL SELECT c.id, c.session, c.pid, NULL, 'copy', 'copy', 0, NULL, NULL, c.id, c.start + 50, c.start + 150, 100, 5000 FROM copies c
+SELECT c.id, c.session, c.pid, c.tid, 'kernel' AS kind, 'k' AS name, 0 AS device, 5 AS queue, 1 AS stream_id,
+       c.id AS call, c.start + 1000 AS start, c.start + 900000 AS "end", 899000 AS duration, NULL AS bytes
+  FROM launches c WHERE nth = 0
+UNION ALL SELECT c.id, c.session, c.pid, NULL, 'copy', 'copy', 0, NULL, NULL, c.id, c.start + 50, c.start + 150,
+                 100, 5000
+  FROM copies c
 UNION ALL SELECT 1, 1, (SELECT pid FROM processes), NULL, 'kernel', 'lost', NULL, NULL, NULL, NULL, 10, 20, 10, NULL"""
 
 
@@ -155,18 +172,23 @@ def test_times_of_the_gpu(recording, perfetto, events, tmp_path):
     copy = changed(recording, tmp_path, *(["DROP VIEW gpu_work"] if known else []), GPU_WORK)
     trace, database = perfetto(copy), harness.Database(copy)
     work = [s for s in trace.slices if trace.label(s.track).startswith("GPU ")]
-    assert len(work) == database.value("SELECT count(*) FROM gpu_work") and all(s.end > s.start and s.depth == 0 for s in work)
+    assert len(work) == database.value("SELECT count(*) FROM gpu_work")
+    assert all(s.end > s.start and s.depth == 0 for s in work)
     assert {trace.label(s.track) for s in work} == {"GPU 0, queue 5, stream 1", "GPU 0, copies", "GPU ?, copies"}
     callers = {s.flows[0]: s for s in trace.calls() if s.flows}
     tied = [s for s in work if s.flows]
     assert len(tied) == len(work) - 1
     for s in tied:
-        assert s.arguments["call"] == s.flows[0] == callers[s.flows[0]].arguments["call"] and callers[s.flows[0]].start < s.start
+        assert s.arguments["call"] == s.flows[0] == callers[s.flows[0]].arguments["call"]
+        assert callers[s.flows[0]].start < s.start
     kineto = events("kineto", copy)
     kernels = [e for e in kineto["traceEvents"] if e.get("cat") == "kernel"]
-    assert len(kernels) == database.value("SELECT count(*) FROM launches WHERE nth = 0") and {(e["pid"], e["args"]["device"], e["args"]["stream"]) for e in kernels} == {(0, 0, 1)}
-    assert {e["args"]["memory bandwidth (GB/s)"] for e in kineto["traceEvents"] if e.get("cat") == "gpu_memcpy"} == {50.0}
-    launches = {e["args"]["correlation"] for e in kineto["traceEvents"] if e["ph"] == "X" and e["name"] == "hipLaunchKernel"}
+    assert len(kernels) == database.value("SELECT count(*) FROM launches WHERE nth = 0")
+    assert {(e["pid"], e["args"]["device"], e["args"]["stream"]) for e in kernels} == {(0, 0, 1)}
+    assert {e["args"]["memory bandwidth (GB/s)"] for e in kineto["traceEvents"]
+            if e.get("cat") == "gpu_memcpy"} == {50.0}
+    launches = {e["args"]["correlation"] for e in kineto["traceEvents"] if e["ph"] == "X"
+                and e["name"] == "hipLaunchKernel"}
     assert {e["args"]["correlation"] for e in kernels} <= launches
 
 
@@ -209,7 +231,8 @@ def test_the_ending_of_the_file_chooses(recording, export, tmp_path):
     assert Perfetto((tmp_path / "a.pftrace").read_bytes()).calls()
     assert (tmp_path / "a.pftrace").read_bytes() == (tmp_path / "a.perfetto-trace").read_bytes()
     check_kineto(read_json(tmp_path / "w.pt.trace.json.gz"))
-    assert gzip.decompress((tmp_path / "w.pt.trace.json.gz").read_bytes()) == (tmp_path / "w.pt.trace.json").read_bytes()
+    assert gzip.decompress((tmp_path / "w.pt.trace.json.gz").read_bytes()) == (
+        tmp_path / "w.pt.trace.json").read_bytes()
     assert "schemaVersion" not in read_json(tmp_path / "b.trace.json")
     assert export(recording, "--format", "perfetto", "-o", "c.pftrace.gz").returncode == 0
     assert gzip.decompress((tmp_path / "c.pftrace.gz").read_bytes()) == (tmp_path / "a.pftrace").read_bytes()
@@ -238,9 +261,11 @@ def test_steps_are_a_window(recording, export, perfetto, tmp_path):
     assert none.returncode == 1 and b"no steps" in none.stderr
     start, end = harness.Database(recording).rows("SELECT min(start), max(\"end\") FROM calls")[0]
     middle = (start + end) // 2
-    step = "INSERT INTO step_ SELECT {0}, process, id, {0}, 'step', {1}, {2}, 1, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0 FROM thread_ LIMIT 1"
+    step = ("INSERT INTO step_ SELECT {0}, process, id, {0}, 'step', {1}, {2}, 1, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0 "
+            "FROM thread_ LIMIT 1")
     copy = changed(recording, tmp_path, step.format(1, start, middle - start), step.format(2, middle, end - middle))
-    first, second, both = ({s.arguments["call"] for s in perfetto(copy, "--step", n).calls()} for n in ("1", "2", "1-2"))
+    first, second, both = ({s.arguments["call"] for s in perfetto(copy, "--step", n).calls()}
+                           for n in ("1", "2", "1-2"))
     assert first and second and not first & second and first | second == both
     lacking = export(copy, "--format", "chrome", "--step", "3")
     assert lacking.returncode == 1 and b"steps 1 to 2" in lacking.stderr
@@ -250,10 +275,12 @@ def test_steps_are_a_window(recording, export, perfetto, tmp_path):
 
 
 def test_options_that_mean_nothing_here(build, recording, export):
-    for words in (["--columns", "name"], ["--sort", "id"], ["--where", "id > 3"], ["--sql"], ["--stack", "3"], ["--device", "0"]):
+    for words in (["--columns", "name"], ["--sort", "id"], ["--where", "id > 3"],
+                  ["--sql"], ["--stack", "3"], ["--device", "0"]):
         done = export(recording, "--format", "perfetto", *words)
         assert done.returncode == 2 and words[0].encode() in done.stderr and done.stdout == b"", words
-    top = subprocess.run([build.fade_query, "top", recording, "--format", "chrome"], env=ENVIRONMENT, capture_output=True)
+    top = subprocess.run([build.fade_query, "top", recording, "--format", "chrome"],
+                         env=ENVIRONMENT, capture_output=True)
     assert top.returncode == 2 and b"only export" in top.stderr
 
 
@@ -261,7 +288,8 @@ def test_options_that_mean_nothing_here(build, recording, export):
 def test_calls_without_an_end(recording, perfetto, events, tmp_path):
     ids = [i for (i,) in harness.Database(recording).rows("SELECT id FROM calls ORDER BY id DESC LIMIT 4")]
     copy = changed(recording, tmp_path, f"UPDATE call_ SET dur = NULL WHERE id IN ({','.join(map(str, ids))})",
-                   f"INSERT INTO unwound_ SELECT id, ts + 5 FROM call_ WHERE id = {ids[1]}", f"INSERT INTO unwound_ VALUES ({ids[2]}, -1), ({ids[3]}, NULL)")
+                   f"INSERT INTO unwound_ SELECT id, ts + 5 FROM call_ WHERE id = {ids[1]}",
+                   f"INSERT INTO unwound_ VALUES ({ids[2]}, -1), ({ids[3]}, NULL)")
     shown = {s.arguments["call"]: s for s in perfetto(copy).calls()}
     opened, unwound, entry, unseen = (shown[i] for i in ids)
     assert opened.end is None and "under way" in opened.arguments["state"]
@@ -270,18 +298,21 @@ def test_calls_without_an_end(recording, perfetto, events, tmp_path):
     assert unseen.end == unseen.start and "not seen" in unseen.arguments["state"]
     for form in ("chrome", "kineto"):
         trace = events(form, copy)
-        assert "under way" in next(e for e in trace["traceEvents"] if e.get("args", {}).get("call") == ids[0])["args"]["state"]
+        assert "under way" in next(e for e in trace["traceEvents"]
+                                   if e.get("args", {}).get("call") == ids[0])["args"]["state"]
 
 
 def test_gaps_and_drops_are_slices(recording, perfetto, events, tmp_path):
     session, process, born = harness.Database(recording).rows("SELECT s.id, p.id, p.ts FROM session_ s, process_ p")[0]
     copy = changed(recording, tmp_path, f"INSERT INTO drop_ VALUES (1, {session}, 1000, 2000, 7, 'the disk was full')",
-                   f"INSERT INTO lifecycle_ (session, ts, process, kind) VALUES ({session}, {born + 5}, {process}, 'recording stopped'), "
+                   f"INSERT INTO lifecycle_ (session, ts, process, kind) VALUES ({session}, {born + 5}, {process}, "
+                   f"'recording stopped'), "
                    f"({session}, {born + 900}, {process}, 'recording started')")
     trace = perfetto(copy)
     gaps = [s for s in trace.slices if trace.label(s.track) == "not recorded"]
     boot = trace.clocks[6]
-    assert any("7 calls were not recorded: the disk was full" == s.name and (s.start - boot, s.end - boot) == (1000, 3000) for s in gaps)
+    assert any("7 calls were not recorded: the disk was full" == s.name
+               and (s.start - boot, s.end - boot) == (1000, 3000) for s in gaps)
     assert any(s.end and (s.start - boot, s.end - boot) == (born + 5, born + 900) for s in gaps)
     for form in ("chrome", "kineto"):
         assert any("the disk was full" in e["name"] for e in events(form, copy)["traceEvents"] if e["ph"] == "X")
@@ -303,7 +334,8 @@ def test_counts_alone(build, export, perfetto, tmp_path):
 
 
 def test_a_killed_fade(recording, export, tmp_path):
-    copy = changed(recording, tmp_path, "UPDATE session_ SET clean = 0, end_ns = NULL", "UPDATE process_ SET ts_end = NULL")
+    copy = changed(recording, tmp_path, "UPDATE session_ SET clean = 0, end_ns = NULL",
+                   "UPDATE process_ SET ts_end = NULL")
     for form in FORMATS:
         done = export(copy, "--format", form)
         assert done.returncode == 0 and b"not closed" in done.stderr
@@ -312,7 +344,8 @@ def test_a_killed_fade(recording, export, tmp_path):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_recording_under_way(build, export, tmp_path, form):
-    with subprocess.Popen([build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "sleep", "60"], env=build.environment("v6"), cwd=tmp_path) as running:
+    with subprocess.Popen([build.fade_run, "-q", "-o", tmp_path / "run.db", "--", "sleep", "60"],
+                          env=build.environment("v6"), cwd=tmp_path) as running:
         try:
             until(lambda: b"still being recorded" in export("--format", form, tmp_path / "run.db").stderr)
             done = export("--format", form, tmp_path / "run.db")
@@ -325,11 +358,15 @@ def test_a_recording_under_way(build, export, tmp_path, form):
 @pytest.mark.parametrize("form", FORMATS)
 def test_whatever_the_texts_are(recording, export, tmp_path, form):
     evil = "char(27) || '[2J</script>' || char(10) || '\"\\' || char(155) || CAST(x'ff' AS TEXT) || hex(zeroblob(5000))"
-    copy = changed(recording, tmp_path, f"UPDATE function_ SET name = name || {evil}", f"UPDATE thread_ SET name = {evil}", f"UPDATE process_ SET exe = {evil}",
-                   f"UPDATE process_ SET command = {evil}", f"UPDATE session_ SET command = {evil}", f"UPDATE kernel_ SET demangled = {evil}",
+    copy = changed(recording, tmp_path, f"UPDATE function_ SET name = name || {evil}",
+                   f"UPDATE thread_ SET name = {evil}", f"UPDATE process_ SET exe = {evil}",
+                   f"UPDATE process_ SET command = {evil}", f"UPDATE session_ SET command = {evil}",
+                   f"UPDATE kernel_ SET demangled = {evil}",
                    f"UPDATE call_site_ SET symbol = {evil}", f"UPDATE frame_ SET name = {evil}",
                    "UPDATE arg_ SET args = '{\"a\":' WHERE call = (SELECT min(call) FROM arg_)",
-                   "UPDATE arg_ SET args = '{\"a\":[1,{\"b\":\"' || char(155) || '\"}],\"a\":1e999,\"c\":18446744073709551615,\"d\":null}' WHERE call = (SELECT max(call) FROM arg_)")
+                   "UPDATE arg_ SET args = '{\"a\":[1,{\"b\":\"' || char(155) || "
+                   "'\"}],\"a\":1e999,\"c\":18446744073709551615,\"d\":null}' WHERE call = (SELECT max(call) FROM "
+                   "arg_)")
     done = export(copy, "--format", form)
     assert done.returncode == 0, done.stderr
     calls = harness.Database(copy).value("SELECT count(*) FROM calls")
@@ -350,14 +387,16 @@ def test_several_sessions_and_processes(build, perfetto, events, tmp_path):
     database = harness.Database(tmp_path / "run.db")
     trace = perfetto(tmp_path / "run.db", "--session", "all")
     boots = dict(database.rows("SELECT id, boot_ns FROM sessions"))
-    expected = {(i, boots[session] + start) for i, session, start in database.rows("SELECT id, session, start FROM calls")}
+    expected = {(i, boots[session] + start)
+                for i, session, start in database.rows("SELECT id, session, start FROM calls")}
     assert {(s.arguments["call"], s.start) for s in trace.calls()} == expected and len(boots) == 2
     assert len(perfetto(tmp_path / "run.db").calls()) < len(trace.calls())  # the newest alone
     events("kineto", tmp_path / "run.db", "--session", "all")
 
 
 def test_a_recording_of_nothing(recording, export, tmp_path):
-    copy = changed(recording, tmp_path, *(f"DELETE FROM {table}" for table in ("call_", "arg_", "error_", "alloc_", "copy_", "lifecycle_", "process_", "thread_", "session_")))
+    copy = changed(recording, tmp_path, *(f"DELETE FROM {table}" for table in (
+        "call_", "arg_", "error_", "alloc_", "copy_", "lifecycle_", "process_", "thread_", "session_")))
     for form in FORMATS:
         done = export(copy, "--format", form)
         assert done.returncode == 0, done.stderr
@@ -376,18 +415,22 @@ def test_an_existing_file_is_kept(recording, export, tmp_path):
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_full_disk_leaves_no_half_file(build, recording, tmp_path, form):
     name = {"perfetto": "a.pftrace", "chrome": "a.trace.json", "kineto": "a.pt.trace.json.gz"}[form]
-    limit = f"ulimit -f 1; trap '' XFSZ; exec {build.fade_query} export {recording} -o {name}"  # 1 KiB, as a disk that is full
+    # 1 KiB, as a disk that is full
+    limit = f"ulimit -f 1; trap '' XFSZ; exec {build.fade_query} export {recording} -o {name}"
     done = subprocess.run(["bash", "-c", limit], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, timeout=60)
     assert done.returncode == 1 and b"cannot write" in done.stderr
     assert not list(tmp_path.glob("a.*"))
     with open("/dev/full", "w") as full:
-        done = subprocess.run([build.fade_query, "export", recording, "--format", form], stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=60)
+        done = subprocess.run([build.fade_query, "export", recording, "--format", form],
+                              stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=60)
     assert done.returncode == 1 and b"No space left on device" in done.stderr
 
 
 def test_a_reader_that_has_enough(build, recording):
-    done = subprocess.run(f"{build.fade_query} export {recording} --format perfetto | head -c 100 >/dev/null; exit ${{PIPESTATUS[0]}}", shell=True,
-                          executable="/bin/bash", env=ENVIRONMENT, capture_output=True, timeout=60)
+    done = subprocess.run(
+        f"{build.fade_query} export {recording} --format perfetto | head -c 100 >/dev/null; exit ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash", env=ENVIRONMENT, capture_output=True, timeout=60)
     assert done.returncode == 0 and done.stderr == b""
 
 

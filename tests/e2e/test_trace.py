@@ -56,9 +56,11 @@ def test_the_recording_has_the_options_as_typed(build, fade_trace, tmp_path):
 
 
 def test_groups_with_statistics_have_no_lines(build, fade_trace, tmp_path):
-    ran, lines = trace(build, fade_trace, tmp_path, "parts alloc launch=4 alloc free fail copy sync", "--detail", "calls,kernel=stats,sync=stats,copy=full")
+    ran, lines = trace(build, fade_trace, tmp_path, "parts alloc launch=4 alloc free fail copy sync",
+                       "--detail", "calls,kernel=stats,sync=stats,copy=full")
     assert ran.status == 0
-    written, counted = names(lines), harness.Database(tmp_path / "run.db").rows('SELECT name, "group", sum(calls) FROM functions WHERE calls > 0 GROUP BY name')
+    written, counted = names(lines), harness.Database(tmp_path / "run.db").rows(
+        'SELECT name, "group", sum(calls) FROM functions WHERE calls > 0 GROUP BY name')
     expected = {name: n for name, group, n in counted if group not in ("kernel", "sync")}
     assert {name: written.count(name) for name in set(written)} == expected and len(expected) < len(counted)
 
@@ -84,7 +86,8 @@ def test_the_end_of_a_process_is_a_line(build, fade_trace, tmp_path):
 def test_the_last_message_has_the_counts(build, fade_trace, tmp_path):
     command = [fade_trace, "-o", "lines", "--recording", "run.db", "--", *build.command("loop 2")]
     ended = subprocess.run(command, env=environment(build), cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert re.fullmatch(r"fade: \d+ calls, 0 errors: fade-query run.db summary", ended.stderr.splitlines()[-1]), ended.stderr
+    assert re.fullmatch(r"fade: \d+ calls, 0 errors: fade-query run.db summary",
+                        ended.stderr.splitlines()[-1]), ended.stderr
 
 
 def test_groups_choose_the_calls(build, fade_trace, tmp_path):
@@ -102,8 +105,9 @@ def test_a_call_that_dies_is_unfinished(build, fade_trace, tmp_path):
 def test_lines_come_as_calls_happen(build, fade_trace, tmp_path):
     """On standard error, while the program waits in its next call."""
     command = [fade_trace, "--recording", "run.db", "--", *build.command("crash in")]
-    process = subprocess.Popen(command, env=environment(build, FADE_STANDIN_DELAY="hipStreamSynchronize:1000s,hipMemcpy:1000s"), cwd=tmp_path,
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, env=environment(build, FADE_STANDIN_DELAY="hipStreamSynchronize:1000s,hipMemcpy:1000s"), cwd=tmp_path,
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         line = next(line for line in iter(process.stderr.readline, "") if "hipMalloc(" in line)
         assert process.poll() is None
@@ -117,8 +121,10 @@ def test_lines_come_as_calls_happen(build, fade_trace, tmp_path):
 
 def test_a_reader_that_goes_ends_the_lines_only(build, fade_trace, tmp_path):
     inside, outside = os.pipe()
-    process = subprocess.Popen([fade_trace, "-q", "-o", f"/dev/fd/{outside}", "--recording", "run.db", "--", *build.command("loop 5000")], pass_fds=[outside],
-                               env=environment(build), cwd=tmp_path, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    process = subprocess.Popen([fade_trace, "-q", "-o", f"/dev/fd/{outside}", "--recording",
+                                "run.db", "--", *build.command("loop 5000")], pass_fds=[outside],
+                               env=environment(build), cwd=tmp_path, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     os.close(outside)
     assert os.read(inside, 64)
     os.close(inside)
@@ -132,7 +138,8 @@ def test_a_running_program_is_traced(build, fade_trace, start, tmp_path, words):
     target = start("steady 2")
     target.tell("go")
     words = [word.format(target.pid) for word in words]
-    process = subprocess.Popen([fade_trace, "--recording", "run.db", *words], env=environment(build), cwd=tmp_path, stdin=subprocess.DEVNULL,
+    process = subprocess.Popen([fade_trace, "--recording", "run.db", *words], env=environment(build),
+                               cwd=tmp_path, stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     line = next(line for line in iter(process.stderr.readline, "") if "hipMalloc(" in line)
     assert line.startswith(f"[{target.pid}/")
@@ -147,7 +154,8 @@ def test_a_reader_that_reads_nothing_does_not_keep_the_program(build, fade_trace
     """The lines wait for it, until SIGTERM."""
     target = start("steady 2")
     inside, outside = os.pipe()
-    process = subprocess.Popen([fade_trace, "-q", "-o", f"/dev/fd/{outside}", "--recording", "run.db", str(target.pid)], pass_fds=[outside],
+    process = subprocess.Popen([fade_trace, "-q", "-o", f"/dev/fd/{outside}", "--recording", "run.db", str(target.pid)],
+                               pass_fds=[outside],
                                env=environment(build), cwd=tmp_path, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     os.close(outside)
     target.tell("go")
@@ -165,7 +173,9 @@ def test_the_file_is_for_its_owner_alone(build, fade_trace, tmp_path):
     assert (tmp_path / "lines").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("words, problem", [([], "no command and no process"), (["-p", "1", "--", "true"], "exclude each other"), (["-tttt", "true"], "three times"),
+@pytest.mark.parametrize("words, problem", [([], "no command and no process"),
+                                            (["-p", "1", "--", "true"], "exclude each other"),
+                                            (["-tttt", "true"], "three times"),
                                             (["--dry-run", "true"], "dry-run")])
 def test_bad_words(fade_trace, tmp_path, words, problem):
     ran = subprocess.run([fade_trace, "-o", "lines", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60)
@@ -177,5 +187,6 @@ def test_fade_trace_is_a_command_of_fade(build, fade_trace, tmp_path):
     fade = build.folder / "cli" / "fade" / "fade"
     said = subprocess.run([fade, "help"], capture_output=True, text=True, check=True, timeout=60).stdout
     assert "trace" in said
-    ran = subprocess.run([fade, "trace", "--version"], capture_output=True, text=True, timeout=60, env={**os.environ, "PATH": f"{fade_trace.parent}:{os.environ['PATH']}"})
+    ran = subprocess.run([fade, "trace", "--version"], capture_output=True, text=True,
+                         timeout=60, env={**os.environ, "PATH": f"{fade_trace.parent}:{os.environ['PATH']}"})
     assert ran.stdout.startswith("fade-trace ")

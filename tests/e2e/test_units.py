@@ -1,4 +1,5 @@
-"""The systemd units: what systemd says of them, and their ExecStart under what they grant. systemd itself does not run here."""
+"""The systemd units: what systemd says of them, and their ExecStart under what they grant. systemd itself does not run
+here."""
 import os
 import pathlib
 import re
@@ -25,12 +26,15 @@ needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="other users' programs
 def units(build, tmp_path_factory):
     """The units as they are installed, with the program they name."""
     prefix = tmp_path_factory.mktemp("units")
-    subprocess.run(["cmake", "--install", build.folder, "--component", "daemon", "--prefix", prefix], check=True, stdout=subprocess.DEVNULL, timeout=120)
+    subprocess.run(["cmake", "--install", build.folder, "--component", "daemon", "--prefix", prefix],
+                   check=True, stdout=subprocess.DEVNULL, timeout=120)
     return prefix / "lib" / "systemd"
 
 
 def analyze(*words, **environment):
-    return subprocess.run(["systemd-analyze", *map(str, words)], env={**os.environ, "SYSTEMD_COLORS": "0", **environment}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+    return subprocess.run(["systemd-analyze", *map(str, words)],
+                          env={**os.environ, "SYSTEMD_COLORS": "0", **environment},
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
 
 
 def settings(unit):
@@ -46,7 +50,8 @@ def settings(unit):
 def test_systemd_finds_nothing_wrong(units, tmp_path):
     done = analyze("verify", "--man=no", units / "system/faded.service", units / "system/faded.socket")
     assert (done.returncode, done.stdout) == (0, "")
-    done = analyze("verify", "--user", "--man=no", units / "user/faded.service", units / "user/faded.socket", XDG_RUNTIME_DIR=str(tmp_path))
+    done = analyze("verify", "--user", "--man=no", units / "user/faded.service",
+                   units / "user/faded.socket", XDG_RUNTIME_DIR=str(tmp_path))
     assert (done.returncode, done.stdout) == (0, "")
 
 
@@ -70,7 +75,8 @@ def served(daemon, units):
     if shutil.which("systemd-socket-activate") is None:
         pytest.skip("systemd-socket-activate is not installed")
     service = settings(units / "system/faded.service")
-    assert set(service["CapabilityBoundingSet"][0].split()) == set(CAPABILITIES) and service["AmbientCapabilities"] == service["CapabilityBoundingSet"]
+    assert set(service["CapabilityBoundingSet"][0].split()) == set(CAPABILITIES)
+    assert service["AmbientCapabilities"] == service["CapabilityBoundingSet"]
     daemon.state.mkdir(mode=0o711)
     os.chown(daemon.state, SERVER, SERVER)
     granted = "-all," + ",".join("+" + name.removeprefix("CAP_").lower() for name in CAPABILITIES)
@@ -78,10 +84,13 @@ def served(daemon, units):
     notices.bind(str(daemon.root / "notices"))
     notices.settimeout(120)
     os.chmod(daemon.root / "notices", 0o666)
-    rights = ["setpriv", f"--reuid={SERVER}", f"--regid={SERVER}", "--clear-groups", f"--bounding-set={granted}", f"--inh-caps={granted}", f"--ambient-caps={granted}", "--no-new-privs"]
-    passed = [f"--setenv=STATE_DIRECTORY={daemon.state}", f"--setenv=NOTIFY_SOCKET={daemon.root / 'notices'}", "--setenv=WATCHDOG_USEC=600000"]
+    rights = ["setpriv", f"--reuid={SERVER}", f"--regid={SERVER}", "--clear-groups",
+              f"--bounding-set={granted}", f"--inh-caps={granted}", f"--ambient-caps={granted}", "--no-new-privs"]
+    passed = [f"--setenv=STATE_DIRECTORY={daemon.state}", f"--setenv=NOTIFY_SOCKET={daemon.root / 'notices'}",
+              "--setenv=WATCHDOG_USEC=600000"]
     log = open(daemon.root / "log", "ab")
-    process = subprocess.Popen(["systemd-socket-activate", f"--listen={daemon.socket}", *passed, *rights, *service["ExecStart"][0].split(), "--worker", str(daemon.worker)],
+    process = subprocess.Popen(["systemd-socket-activate", f"--listen={daemon.socket}",
+                                *passed, *rights, *service["ExecStart"][0].split(), "--worker", str(daemon.worker)],
                                env=daemon.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     log.close()
     daemon.started.append(process)
@@ -116,8 +125,10 @@ def test_the_service_works_with_what_it_is_granted(served):
 
     # Its owner reads the recording while it is written and afterwards; nobody else does.
     database = daemon.state / str(USER) / session["database"]
-    query = [daemon.build.fade_query, database, "sql", "SELECT sum(calls) FROM call_stats", "--format", "tsv", "--no-header"]
-    read = lambda uid: subprocess.run([*as_user(uid), *map(str, query)], env=daemon.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)  # noqa: E731
+    query = [daemon.build.fade_query, database, "sql", "SELECT sum(calls) FROM call_stats",
+             "--format", "tsv", "--no-header"]
+    read = lambda uid: subprocess.run([*as_user(uid), *map(str, query)], env=daemon.environment, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True, timeout=120)  # noqa: E731
     wait_until(lambda: read(USER).stdout.strip() not in ("", "0"), "calls to be read")
     assert read(OTHER).returncode != 0
     assert stat.S_IMODE((daemon.state / str(USER)).stat().st_mode) & 0o007 == 0
@@ -158,10 +169,12 @@ def test_a_killed_service_is_replaced_and_goes_on(served):
     daemon.process.kill()
     daemon.process.wait()
     granted = "-all," + ",".join("+" + name.removeprefix("CAP_").lower() for name in CAPABILITIES)
-    rights = ["setpriv", f"--reuid={SERVER}", f"--regid={SERVER}", "--clear-groups", f"--bounding-set={granted}", f"--inh-caps={granted}", f"--ambient-caps={granted}", "--no-new-privs"]
+    rights = ["setpriv", f"--reuid={SERVER}", f"--regid={SERVER}", "--clear-groups",
+              f"--bounding-set={granted}", f"--inh-caps={granted}", f"--ambient-caps={granted}", "--no-new-privs"]
     os.chown(daemon.root, SERVER, SERVER)  # it binds the socket itself this time
     daemon.socket.unlink()
-    daemon.start_command([*rights, daemon.faded, "--socket", daemon.socket, "--socket-mode", "0666", "--state-dir", daemon.state, "--worker", daemon.worker])
+    daemon.start_command([*rights, daemon.faded, "--socket", daemon.socket, "--socket-mode",
+                          "0666", "--state-dir", daemon.state, "--worker", daemon.worker])
     assert daemon.json("pause", session["id"], uid=USER)["state"] == "paused"
     daemon.ctl("stop", session["id"], uid=USER)
     assert goes_on(target)
@@ -174,7 +187,8 @@ def test_no_system_call_is_made_that_the_unit_forbids(daemon, units):
     """Everything from the daemon's start to its end, workers included, watched by strace."""
     allowed = permitted_calls(settings(units / "system/faded.service")["SystemCallFilter"])
     trace = daemon.root / "trace"
-    daemon.start_command(["strace", "-f", "-qq", "-o", trace, daemon.faded, "--socket", daemon.socket, "--socket-mode", "0666", "--state-dir", daemon.state, "--worker", daemon.worker])
+    daemon.start_command(["strace", "-f", "-qq", "-o", trace, daemon.faded, "--socket", daemon.socket,
+                          "--socket-mode", "0666", "--state-dir", daemon.state, "--worker", daemon.worker])
     target = daemon.target()
     session = daemon.attach(target.pid)
     daemon.ctl("watch", "add", "--exe", "/nothing$")
@@ -188,7 +202,8 @@ def test_no_system_call_is_made_that_the_unit_forbids(daemon, units):
     assert daemon.process.wait(timeout=120) == 0
     used = set(re.findall(r"^\d+ +(\w+)\(", trace.read_text(errors="replace"), flags=re.M))
     assert {"ptrace", "pidfd_getfd", "accept", "execve"} <= used | {"accept4"}
-    # As root the worker takes its user's rights; the service has none to take. And only who may raise a priority takes SCHED_IDLE.
+    # As root the worker takes its user's rights; the service has none to take. And only who may raise a priority takes
+    # SCHED_IDLE.
     as_root_only = {"setresuid", "setresgid", "setgroups", "chown", "fchown", "sched_setscheduler"}
     assert used - allowed - as_root_only == set()
 

@@ -1,4 +1,5 @@
-"""Children and threads that the kernel keeps from a tracer (CLONE_UNTRACED): they live, are found, and what was missed is said."""
+"""Children and threads that the kernel keeps from a tracer (CLONE_UNTRACED): they live, are found, and what was missed
+is said."""
 import contextlib
 import os
 import sqlite3
@@ -14,8 +15,10 @@ UNSEEN = "made with CLONE_UNTRACED, and ended before it was seen: none of its ca
 
 def start(build, folder, how, *options):
     folder.mkdir()
-    command = [build.fade_run, *options, "-e", harness.EVERYTHING, "-o", "run.db", "--", *build.command(f"untraced {how}")]
-    return subprocess.Popen(command, env=build.environment("v6"), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command = [build.fade_run, *options, "-e", harness.EVERYTHING, "-o", "run.db",
+               "--", *build.command(f"untraced {how}")]
+    return subprocess.Popen(command, env=build.environment("v6"), cwd=folder, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def rows(folder, sql):
@@ -43,7 +46,8 @@ def alone(build, folder, how):
 
 
 # Until when it is not recorded: own memory is watched anew, shared memory is from the moment that the child is ours.
-FOUND = {"fork": "SELECT 1 FROM modules WHERE role = 'hip' AND sites > 0 AND pid = {}", "vm": "SELECT 1 FROM lifecycle WHERE kind = 'untraced' AND value = {}"}
+FOUND = {"fork": "SELECT 1 FROM modules WHERE role = 'hip' AND sites > 0 AND pid = {}",
+         "vm": "SELECT 1 FROM lifecycle WHERE kind = 'untraced' AND value = {}"}
 FOUND.update(clone3=FOUND["fork"], orphan=FOUND["fork"], thread=FOUND["vm"])
 
 
@@ -52,7 +56,8 @@ def test_it_is_found_and_recorded_from_then_on(build, tmp_path, how):
     expected = alone(build, tmp_path / "alone", how)
     folder = tmp_path / "supervised"
     process = start(build, folder, how)
-    wait_for(process, lambda: (folder / "child").exists() and rows(folder, FOUND[how].format(child_of(folder))), "child found")
+    wait_for(process, lambda: (folder / "child").exists() and rows(folder, FOUND[how].format(child_of(folder))),
+             "child found")
     (folder / "go").touch()
     stdout, stderr = process.communicate(timeout=60)
     assert (stdout, process.returncode) == (expected.stdout, expected.status)
@@ -76,7 +81,8 @@ def test_one_that_has_ended_is_told(build, tmp_path):
     assert harness.summed(harness.read_counts(folder)) == expected.total  # it lives, with our breakpoints in its memory
     assert rows(folder, "SELECT value, detail FROM lifecycle WHERE kind = 'untraced'") == [(child_of(folder), UNSEEN)]
     assert b"CLONE_UNTRACED" in stderr
-    check = subprocess.run([build.fade_query, folder / "run.db", "check", "--fail-on", "unwatched"], capture_output=True, text=True, timeout=60)
+    check = subprocess.run([build.fade_query, folder / "run.db", "check", "--fail-on", "unwatched"],
+                           capture_output=True, text=True, timeout=60)
     assert check.returncode == 1 and "CLONE_UNTRACED" in check.stdout
 
 
@@ -102,7 +108,8 @@ def test_where_children_are_not_followed_nothing_is_said(build, tmp_path):
 def test_it_lives_when_fade_is_killed(build, tmp_path, how):
     folder = tmp_path / "supervised"
     process = start(build, folder, how)
-    wait_for(process, lambda: (folder / "child").exists() and harness.summed(harness.read_counts(folder)).get("hipDeviceSynchronize", 0) >= 6, "calls")
+    wait_for(process, lambda: (folder / "child").exists()
+             and harness.summed(harness.read_counts(folder)).get("hipDeviceSynchronize", 0) >= 6, "calls")
     process.kill()
     process.wait()
     (folder / "go").touch()
@@ -112,7 +119,8 @@ def test_it_lives_when_fade_is_killed(build, tmp_path, how):
 def test_it_lives_when_the_program_is_let_go(build, tmp_path):
     folder = tmp_path / "supervised"
     process = start(build, folder, "busy")
-    wait_for(process, lambda: harness.summed(harness.read_counts(folder)).get("hipDeviceSynchronize", 0) > 100 if folder.exists() else False, "calls")
+    wait_for(process, lambda: harness.summed(harness.read_counts(folder)).get("hipDeviceSynchronize", 0) > 100
+             if folder.exists() else False, "calls")
     while process.poll() is None:  # two within three seconds let it go; a slow machine may need more
         process.terminate()
         time.sleep(0.2)

@@ -33,9 +33,11 @@ def test_breakpoints_are_set_again_and_the_time_without_them_is_told(build, tmp_
     for name in WATCHED:
         assert 2 * ROUNDS <= program.calls(name) <= 3 * ROUNDS
         assert database.value(f"SELECT count(*) FROM calls WHERE name = '{name}' AND start >= {at}") == ROUNDS
-        assert database.value(f"SELECT count(*) FROM calls WHERE name = '{name}' AND start >= {at} AND result = 0") == ROUNDS
+        assert database.value(
+            f"SELECT count(*) FROM calls WHERE name = '{name}' AND start >= {at} AND result = 0") == ROUNDS
     # The calls of which some are missing lie between the last one before and the first one after.
-    last, first = (database.value(f"SELECT {which}(start) FROM calls WHERE start {side} {at}") for which, side in (("max", "<"), ("min", ">=")))
+    last, first = (database.value(f"SELECT {which}(start) FROM calls WHERE start {side} {at}")
+                   for which, side in (("max", "<"), ("min", ">=")))
     assert begin <= last + 1e9 and abs(end - at) < 5e6 and end <= first + 5e6
 
 
@@ -55,14 +57,16 @@ def test_reports_say_that_calls_are_missing(build, tmp_path):
     program = Vanishing(build, tmp_path / "run", "wiped")
     program.await_rows()
     program.end()
-    asked = lambda *words: subprocess.run([build.fade_query, program.path, *words], capture_output=True, text=True)  # noqa: E731
+    # noqa: E731
+    asked = lambda *words: subprocess.run([build.fade_query, program.path, *words], capture_output=True, text=True)
     summary = asked("summary", "--format", "table").stdout
     assert "the program took them out" in summary and "no calls dropped" not in summary
     check = asked("check", "--fail-on", "dropped", "--format", "json")
     assert check.returncode == 1 and "calls were not recorded" in json.loads(check.stdout)[0]["detail"]
 
 
-# Threads are in the calls while their breakpoints go and come. Bytes of the text are never seen half written: "wiped" takes whole pages.
+# Threads are in the calls while their breakpoints go and come. Bytes of the text are never seen half written: "wiped"
+# takes whole pages.
 @pytest.mark.parametrize("how", ["wiped", "mapped"])
 def test_threads_call_on_while_breakpoints_go_and_come(build, tmp_path, how):
     program = Vanishing(build, tmp_path / "run", how, threads=4)

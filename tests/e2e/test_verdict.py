@@ -1,4 +1,5 @@
-"""Was the GPU really used: every verdict from a program that behaves so, and healthy programs that must not be accused."""
+"""Was the GPU really used: every verdict from a program that behaves so, and healthy programs that must not be
+accused."""
 import json
 import os
 import re
@@ -19,7 +20,8 @@ NO_DEVICE = {"FADE_STANDIN_DEVICES": "none"}
 def record(build, tmp_path):
     """Runs a command under fade-run, in an environment of its own; gives the database and what fade-run did."""
     def run(command, *options, **environment):
-        ran = harness.run([build.fade_run, "-q", *options, "-o", tmp_path / "run.db", "--", *command], build.environment("v6", **environment), tmp_path)
+        ran = harness.run([build.fade_run, "-q", *options, "-o", tmp_path / "run.db", "--", *command],
+                          build.environment("v6", **environment), tmp_path)
         return ran, tmp_path / "run.db"
     return run
 
@@ -34,7 +36,8 @@ def steps(build, record):
 @pytest.fixture
 def query(build, tmp_path):
     def ask(*words):
-        return subprocess.run([build.fade_query, *map(str, words)], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        return subprocess.run([build.fade_query, *map(str, words)], cwd=tmp_path,
+                              capture_output=True, text=True, timeout=60)
     return ask
 
 
@@ -47,7 +50,8 @@ def overall(database):
 def processes(database):
     """Last word of the command line -> verdict, whether it counts, reason."""
     return {command.split()[-1]: (verdict, working, reason)
-            for command, verdict, working, reason in harness.Database(database).rows("SELECT command, verdict, working, reason FROM verdicts")}
+            for command, verdict, working, reason in harness.Database(database).rows(
+                "SELECT command, verdict, working, reason FROM verdicts")}
 
 
 # ---------------------------------------------------------------- each verdict
@@ -63,36 +67,44 @@ def test_hip_that_is_never_called(steps):
 
 def test_hip_of_which_nothing_is_watched(steps):
     found = overall(steps("count", "--include", "^no_such_function$"))
-    assert found["verdict"] == "UNWATCHED" and "only a part of the run was recorded" in found["evidence"] and "--include" in found["advice"]
+    assert found["verdict"] == "UNWATCHED"
+    assert "only a part of the run was recorded" in found["evidence"]
+    assert "--include" in found["advice"]
 
 
 def test_what_could_not_be_written_is_not_denied(steps, query, tmp_path):
     """As a full disk leaves it: the row of the loss is there, and no call."""
     database = steps("count alloc copy")
     connection = sqlite3.connect(database)
-    connection.execute("INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 0, 9, 'the database could not be written')")
+    connection.execute(
+        "INSERT INTO drop_ (session, ts, dur, n, reason) VALUES (1, 0, 0, 9, 'the database could not be written')")
     connection.commit()
     connection.close()
     found = overall(database)
-    assert found["verdict"] == "UNWATCHED" and "could not be written" in found["reason"] and "fade-query drops" in found["advice"]
+    assert found["verdict"] == "UNWATCHED" and "could not be written" in found["reason"]
+    assert "fade-query drops" in found["advice"]
 
 
 @pytest.mark.parametrize("groups", ["mem,copy", "device", "stream"])
 def test_launches_that_are_not_watched_are_not_denied(steps, query, tmp_path, groups):
     found = overall(steps("count alloc copy launch=3", "-e", groups))
-    assert found["verdict"] == "UNWATCHED" and "kernel launches were not recorded" in found["reason"] and "-e" in found["advice"]
+    assert found["verdict"] == "UNWATCHED"
+    assert "kernel launches were not recorded" in found["reason"] and "-e" in found["advice"]
     assert "only a part of the run was recorded" in found["evidence"]
     assert "UNWATCHED" in query(tmp_path / "run.db", "check", "--fail-on", "not-used").stdout
 
 
-@pytest.mark.parametrize("words, failing, verdict", [("alloc exit=3", "hipMalloc:1:2", "FAILED"), ("alloc abort", "", "FAILED"), ("alloc launch=3", "hipMalloc:1:2", "UNWATCHED")])
+@pytest.mark.parametrize("words, failing, verdict", [("alloc exit=3", "hipMalloc:1:2", "FAILED"),
+                                                     ("alloc abort", "", "FAILED"),
+                                                     ("alloc launch=3", "hipMalloc:1:2", "UNWATCHED")])
 def test_what_fails_itself_failed_though_launches_are_not_watched(steps, words, failing, verdict):
     assert overall(steps(words, "-e", "mem", FADE_STANDIN_FAIL=failing))["verdict"] == verdict
 
 
 def test_a_program_that_only_asks(steps):
     found = overall(steps("count"))
-    assert (found["verdict"], found["reason"]) == ("QUERIED_ONLY", "HIP offered 2 GPUs, and the program did not use them")
+    assert (found["verdict"], found["reason"]) == ("QUERIED_ONLY",
+                                                   "HIP offered 2 GPUs, and the program did not use them")
 
 
 def test_data_on_the_gpu_and_no_work(steps):
@@ -109,14 +121,16 @@ def test_a_program_that_falls_back_to_the_cpu(steps):
     database = steps("count launch=5 outlast", **FAIL_THIRD_LAUNCH)
     found = overall(database)
     assert found["verdict"] == "STOPPED_USING"
-    assert found["reason"].startswith("after hipLaunchKernel returned hipErrorIllegalAddress no further kernel was launched")
+    assert found["reason"].startswith(
+        "after hipLaunchKernel returned hipErrorIllegalAddress no further kernel was launched")
     assert "2 launches" in found["evidence"] and "3 launches failed" in found["evidence"]
     assert harness.Database(database).value("SELECT max(cpu_ns) FROM cpu_samples") > 0
 
 
 def test_a_program_that_fails(steps):
     found = overall(steps("count alloc launch=3 exit=1", FADE_STANDIN_FAIL="hipLaunchKernel:*:209"))
-    assert found["verdict"] == "FAILED" and "no code object for this GPU" in found["reason"] and "--offload-arch" in found["advice"]
+    assert found["verdict"] == "FAILED" and "no code object for this GPU" in found["reason"]
+    assert "--offload-arch" in found["advice"]
 
 
 def test_a_program_that_fails_late(steps):
@@ -133,7 +147,8 @@ def test_a_program_that_dies(steps):
 
 
 # ---------------------------------------------------------------- healthy ones
-@pytest.mark.parametrize("life", ["compute=300 launch=3", "launch=3 outlast", "launch=2 compute=100 launch=1 compute=100", "count alloc launch=1 copy outlast"])
+@pytest.mark.parametrize("life", ["compute=300 launch=3", "launch=3 outlast",
+                                  "launch=2 compute=100 launch=1 compute=100", "count alloc launch=1 copy outlast"])
 def test_much_cpu_work_is_no_fault(steps, life):
     assert overall(steps(life))["verdict"] == "USED"
 
@@ -165,7 +180,8 @@ def test_where_none_loads_hip_the_worker_is_named_and_not_the_shell(build, recor
 def test_idle_forked_copies_are_not_accused(steps):
     database = steps("launch=1 fork")
     assert overall(database)["verdict"] == "USED"
-    assert harness.Database(database).rows("SELECT verdict, working FROM verdicts ORDER BY process_id") == [("USED", 1), ("LOADED_UNUSED", 0)]
+    assert harness.Database(database).rows("SELECT verdict, working FROM verdicts ORDER BY process_id") == [
+        ("USED", 1), ("LOADED_UNUSED", 0)]
 
 
 # ---------------------------------------------------------------- reasons
@@ -210,12 +226,15 @@ def test_device_nodes_that_may_not_be_opened(steps, tmp_path, mode, may):
         node.chmod(mode)
     database = steps(f"root={tmp_path / 'root'} drop count", **NO_DEVICE)
     found = overall(database)
-    kinds = {detail.split()[0]: kind for kind, detail in harness.Database(database).rows("SELECT kind, detail FROM lifecycle WHERE kind LIKE 'device-%'")}
+    kinds = {detail.split()[0]: kind for kind, detail in harness.Database(database).rows(
+        "SELECT kind, detail FROM lifecycle WHERE kind LIKE 'device-%'")}
     expected = "device-closed" if may else "device-refused"
     assert kinds == {"/dev/kfd": expected, "/dev/dri/renderD128": expected}
     assert ("may not open" in found["reason"]) == (not may)
     if may:
-        assert found["reason"] == "HIP saw no GPU" and "/dev/kfd is not open, though its mode 0666" in found["evidence"] and "--device /dev/kfd" in found["advice"]
+        assert found["reason"] == "HIP saw no GPU"
+        assert "/dev/kfd is not open, though its mode 0666" in found["evidence"]
+        assert "--device /dev/kfd" in found["advice"]
     if not may:
         assert "mode 0660" in found["evidence"] and "65534" in found["evidence"] and "usermod" in found["advice"]
 
@@ -236,7 +255,9 @@ def test_the_status_stays_that_of_the_program(build, record):
 @pytest.mark.parametrize("report", ["verdict", "first-error"])
 def test_pages_fit_the_terminal(build, steps, report, columns):
     database = steps("count launch=5 exit=1", **FAIL_THIRD_LAUNCH)
-    child = pexpect.spawn(str(build.fade_query), [str(database), report, "--no-color"], env={**os.environ, "LC_ALL": "C.UTF-8"}, dimensions=(50, columns), encoding="utf-8", timeout=60)
+    child = pexpect.spawn(str(build.fade_query), [str(database), report, "--no-color"],
+                          env={**os.environ, "LC_ALL": "C.UTF-8"}, dimensions=(50, columns),
+                          encoding="utf-8", timeout=60)
     child.expect(pexpect.EOF)
     child.close()
     text = child.before.replace("\r\n", "\n")
@@ -246,7 +267,8 @@ def test_pages_fit_the_terminal(build, steps, report, columns):
 
 
 def test_the_summary_says_what_is_wrong(steps, query):
-    assert "\nNOT USED  QUERIED_ONLY: HIP offered 2 GPUs" in query(steps("count"), "summary", "--format", "table").stdout
+    assert "\nNOT USED  QUERIED_ONLY: HIP offered 2 GPUs" in query(steps("count"),
+                                                                   "summary", "--format", "table").stdout
     assert "USED" not in query(steps("launch=1", "--force"), "summary", "--format", "table").stdout
 
 
@@ -261,7 +283,8 @@ def test_the_first_error_and_what_followed(steps, query):
     row, = json.loads(query(database, "first-error", "--format", "json").stdout)
     assert (row["name"], row["error"], row["sticky"]) == ("hipLaunchKernel", "hipErrorIllegalAddress", 1)
     assert (row["calls_after"], row["failures_after"], row["same_after"]) == (3, 2, 2)
-    assert row["next"].startswith("hipLaunchKernel") and row["asked"] is None and re.match(r"(main|launch)\+0x", row["caller"])
+    assert row["next"].startswith("hipLaunchKernel") and row["asked"] is None
+    assert re.match(r"(main|launch)\+0x", row["caller"])
     page = query(database, "first-error", "--format", "table").stdout
     assert "the thread did not call hipGetLastError" in page and "fade cannot see whether the program checked" in page
 
@@ -284,7 +307,8 @@ def test_answers_are_no_errors(steps, query):
     assert query(database, "first-error", "--format", "table").stdout.startswith("No call failed.\n  ")
     assert query(database, "check").returncode == 0
     assert json.loads(query(database, "errors", "--format", "json").stdout) == []
-    assert json.loads(query(database, "sql", "SELECT name, normal FROM failures", "--format", "json").stdout) == [{"name": "hipMalloc", "normal": 1}]
+    assert json.loads(query(database, "sql", "SELECT name, normal FROM failures",
+                            "--format", "json").stdout) == [{"name": "hipMalloc", "normal": 1}]
     assert "failed call" not in query(database, "summary").stdout
 
 
@@ -298,7 +322,8 @@ def test_each_condition_has_a_line(steps, query):
     database = steps("count launch=5 alloc exit=3", "--set", "device.*.warpSize=32", **FAIL_THIRD_LAUNCH)
     done = query(database, "check", "--fail-on", "not-used,errors,overwritten,dropped,leaks,exit")
     assert done.returncode == 1
-    assert [line.split(": ")[:2] for line in done.stdout.splitlines()] == [["failed", name] for name in ("GPU work failed", "errors", "leaks", "exit")]
+    assert [line.split(": ")[:2] for line in done.stdout.splitlines()] == [
+        ["failed", name] for name in ("GPU work failed", "errors", "leaks", "exit")]
     assert "failed: leaks: 4.00 KiB of GPU memory" in done.stdout
     assert "3 calls failed; the first: hipLaunchKernel returned hipErrorIllegalAddress" in done.stdout
     assert query(database, "check", "--fail-on", "overwritten,dropped").returncode == 0

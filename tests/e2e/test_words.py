@@ -1,4 +1,5 @@
-"""The texts that users see: sentences that are too long and words that the project avoids do not become more (cmake/words.py)."""
+"""The texts that users see: sentences that are too long and words that the project avoids do not become more
+(cmake/words.py)."""
 import importlib.util
 import pathlib
 
@@ -54,8 +55,11 @@ def test_what_is_found(text, expected):
 
 
 def test_comments_and_sql_are_not_read():
-    assert list(words.strings_of_cpp('f("a text of five words");  // "not this text of five"\nq("SELECT a FROM b WHERE c");')) == ["a text of five words"]
-    assert list(words.strings_of_sql("-- not this: 'a b c d e'\nSELECT 'it isn''t a short text'")) == ["it isn't a short text"]
+    assert list(words.strings_of_cpp(
+        'f("a text of five words");  // "not this text of five"\nq("SELECT a FROM b WHERE c");')) == [
+            "a text of five words"]
+    assert list(words.strings_of_sql("-- not this: 'a b c d e'\nSELECT 'it isn''t a short text'")) == [
+        "it isn't a short text"]
 
 
 def test_only_comments_of_cpp_are_counted():

@@ -1,5 +1,6 @@
-"""Reads the traces that fade-query export writes for viewers. Perfetto's goes through protoc and the schema in timeline/perfetto.proto;
-slices are put together by the rules of Perfetto's trace processor. JSON goes through Python's parser."""
+"""Reads the traces that fade-query export writes for viewers. Perfetto's goes through protoc and the schema in
+timeline/perfetto.proto; slices are put together by the rules of Perfetto's trace processor. JSON goes through Python's
+parser."""
 import collections
 import dataclasses
 import gzip
@@ -9,12 +10,14 @@ import re
 import subprocess
 
 SCHEMA = pathlib.Path(__file__).parent / "timeline" / "perfetto.proto"
-LISTS = {"category": "event_categories", "name": "event_names", "key": "debug_annotation_names", "text": "debug_annotation_string_values"}
+LISTS = {"category": "event_categories", "name": "event_names", "key": "debug_annotation_names",
+         "text": "debug_annotation_string_values"}
 
 
 def decoded(data):
     """The message as nested dicts of lists, from protoc's text: 'name {', 'name: value', '}'."""
-    done = subprocess.run(["protoc", f"--proto_path={SCHEMA.parent}", "--decode=fade.test.Trace", SCHEMA.name], input=data, capture_output=True, timeout=300)
+    done = subprocess.run(["protoc", f"--proto_path={SCHEMA.parent}", "--decode=fade.test.Trace", SCHEMA.name],
+                          input=data, capture_output=True, timeout=300)
     assert done.returncode == 0, done.stderr
     top = collections.defaultdict(list)
     stack = [top]
@@ -84,7 +87,8 @@ class Perfetto:
         self.play(sorted(events, key=lambda pair: pair[0]))  # stable, as the trace processor sorts
 
     def named(self, event, words):
-        out = {"type": event["type"][0], "track": event["track_uuid"][0], "value": (event["counter_value"] or [None])[0]}
+        out = {"type": event["type"][0], "track": event["track_uuid"][0],
+               "value": (event["counter_value"] or [None])[0]}
         if event["name_iid"]:
             out["name"] = words["name"][event["name_iid"][0]]
             out["category"] = words["category"][event["category_iids"][0]]
@@ -101,7 +105,8 @@ class Perfetto:
             elif entry["string_value_iid"]:
                 out[key] = words["text"][entry["string_value_iid"][0]]
             else:
-                out[key] = next((entry[k][0] for k in ("int_value", "string_value", "bool_value", "double_value") if entry[k]), {})
+                out[key] = next((entry[k][0] for k in ("int_value", "string_value", "bool_value", "double_value")
+                                 if entry[k]), {})
         return out
 
     def play(self, events):
@@ -114,7 +119,8 @@ class Perfetto:
                 assert opened[track], "an end without a beginning"
                 opened[track].pop().end = at
             else:
-                made = Slice(track, event["name"], event["category"], at, None, event["arguments"], event["flows"], len(opened[track]))
+                made = Slice(track, event["name"], event["category"], at, None, event["arguments"],
+                             event["flows"], len(opened[track]))
                 if kind == "TYPE_INSTANT":
                     self.instants.append(made)
                 else:
@@ -148,8 +154,10 @@ def read_json(path_or_bytes):
 
 HOST = {"cuda_runtime", "cuda_driver", "cpu_op", "user_annotation", "cpu_instant_event"}
 GPU = {"kernel", "gpu_memcpy", "gpu_memset"}
-PHASES = {"X": {"cat", "name", "pid", "tid", "ts", "dur"}, "i": {"cat", "name", "pid", "tid", "ts", "s"}, "C": {"name", "pid", "tid", "ts", "args"},
-          "M": {"name", "pid", "tid", "args"}, "s": {"cat", "name", "id", "pid", "tid", "ts"}, "f": {"cat", "name", "id", "pid", "tid", "ts", "bp"}}
+PHASES = {"X": {"cat", "name", "pid", "tid", "ts", "dur"}, "i": {"cat", "name", "pid", "tid", "ts", "s"},
+          "C": {"name", "pid", "tid", "ts", "args"},
+          "M": {"name", "pid", "tid", "args"}, "s": {"cat", "name", "id", "pid", "tid", "ts"},
+          "f": {"cat", "name", "id", "pid", "tid", "ts", "bp"}}
 META = {"process_name": "name", "process_labels": "labels", "thread_name": "name", "thread_sort_index": "sort_index"}
 
 
@@ -184,9 +192,11 @@ def check_nesting(trace):
 
 
 def check_kineto(trace):
-    """What Holistic Trace Analysis and TensorBoard's plugin need (hta/common/trace_parser.py, trace_file.py, trace.py)."""
+    """What Holistic Trace Analysis and TensorBoard's plugin need (hta/common/trace_parser.py, trace_file.py,
+    trace.py)."""
     check_chrome(trace)
-    assert trace["schemaVersion"] == 1 and trace["baseTimeNanoseconds"] >= 0 and isinstance(trace["deviceProperties"], list)
+    assert trace["schemaVersion"] == 1 and trace["baseTimeNanoseconds"] >= 0
+    assert isinstance(trace["deviceProperties"], list)
     for event in trace["traceEvents"]:
         if event["ph"] == "X":
             assert event["cat"] in HOST | GPU, event

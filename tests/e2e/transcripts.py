@@ -1,4 +1,5 @@
-"""Console blocks of the documents: which are marked, what their commands print, and what of it is the same in every run."""
+"""Console blocks of the documents: which are marked, what their commands print, and what of it is the same in every
+run."""
 import dataclasses
 import os
 import pathlib
@@ -89,17 +90,21 @@ class Desk:
             shutil.copy(program, folder)
         for file in [build.demo / "train.py", *build.demo.glob("libamdhip64.so*")]:
             shutil.copy(file, folder)
-        programs = [build.folder / "cli" / name for name in ("run", "attach", "query", "trace", "top", "ctl", "fade")] + [build.demo]
+        programs = [build.folder / "cli" / name for name in ("run", "attach", "query",
+                                                             "trace", "top", "ctl", "fade")] + [build.demo]
         runtimes = [build.runtimes / "v6", build.runtimes / "markers", build.runtimes / "hsa"]
         self.environment = {
-            "PATH": ":".join(map(str, [*programs, "/usr/bin", "/bin"])), "HOME": str(folder), "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "TERM": "xterm",
+            "PATH": ":".join(map(str, [*programs, "/usr/bin", "/bin"])), "HOME": str(folder),
+            "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "TERM": "xterm",
             "LD_LIBRARY_PATH": ":".join(map(str, runtimes)), "PYTHONPATH": str(SITUATIONS / "site-packages"),
             "PYTHONDONTWRITEBYTECODE": "1", "FADE_CONFIG": "/dev/null", "FADE_SOURCE": str(ROOT),
         }
 
     def run(self, command, more=None):
         """What a terminal of 80 columns shows; it is higher than any page, so that no pager comes."""
-        terminal = pexpect.spawn("bash", ["-c", command], cwd=str(self.folder), env={**self.environment, **(more or {})}, dimensions=(1000, 80), encoding="utf-8", timeout=120)
+        terminal = pexpect.spawn("bash", ["-c", command], cwd=str(self.folder),
+                                 env={**self.environment, **(more or {})}, dimensions=(1000, 80),
+                                 encoding="utf-8", timeout=120)
         output = terminal.read()
         terminal.close()
         return "".join(seen(line) + "\n" for line in output.replace(str(self.folder), HOME).split("\n")[:-1])

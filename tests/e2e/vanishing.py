@@ -15,7 +15,8 @@ class Vanishing:
         folder.mkdir()
         self.path = folder / "run.db"
         front = [build.fade_run, *options, "-e", harness.EVERYTHING, "-o", self.path, "--"] if supervised else []
-        self.process = subprocess.Popen([*front, *build.command(f"vanished {how} {ROUNDS} {threads}")], env=build.environment("v6"), cwd=folder, text=True,
+        self.process = subprocess.Popen([*front, *build.command(f"vanished {how} {ROUNDS} {threads}")],
+                                        env=build.environment("v6"), cwd=folder, text=True,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def await_rows(self, n=1):
@@ -26,8 +27,10 @@ class Vanishing:
 
     def rows(self):
         """What the recording says so far: (time, number of breakpoints, words)."""
-        with contextlib.suppress(harness.sqlite3.OperationalError), contextlib.closing(harness.Database(self.path).connection) as database:
-            return database.execute("SELECT start, value, detail FROM lifecycle WHERE kind = 'vanished' ORDER BY id").fetchall()
+        with contextlib.suppress(harness.sqlite3.OperationalError), contextlib.closing(
+            harness.Database(self.path).connection) as database:
+            return database.execute(
+                "SELECT start, value, detail FROM lifecycle WHERE kind = 'vanished' ORDER BY id").fetchall()
         return []
 
     def calls(self, name):

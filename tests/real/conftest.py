@@ -33,7 +33,8 @@ def pytest_addoption(parser):
 
 
 def pytest_report_header():
-    return "AMD's own runtimes: " + ("LEFT OUT by FADE_REAL=off" if OFF else "5.2.3 (no GPU), 6.4.3 and 7.2.4 (simulated GPU)")
+    return "AMD's own runtimes: " + ("LEFT OUT by FADE_REAL=off" if OFF
+                                     else "5.2.3 (no GPU), 6.4.3 and 7.2.4 (simulated GPU)")
 
 
 def pytest_collection_modifyitems(config, items):
@@ -93,7 +94,8 @@ def libraries(build_dir, step):
     try:
         step("libraries unpacked", release.unpack)
     except AssertionError as error:  # experimental changes, and this is the largest download of all
-        if not any(why in str(error) for why in ("apt finds no way", "the download failed", "cannot read the package lists")):
+        if not any(why in str(error) for why in ("apt finds no way", "the download failed",
+                                                 "cannot read the package lists")):
             raise
         pytest.skip(f"Debian's archive does not have these libraries: {' '.join(str(error).split())}")
     step("libraries' programs", release.build)

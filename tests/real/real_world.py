@@ -77,7 +77,8 @@ class Release523(Release):
         link = [f"-L{self.libraries}", f"-Wl,--disable-new-dtags,-rpath,{self.libraries}", "-lpthread"]
         for name in ("tour.cpp", "module.cpp", "threads.cpp", "launch.hip"):
             source, target = PROGRAMS / name, self.bin / Path(name).stem
-            self.make(target, [source], [*command, f"--offload-arch={self.card}", "-nogpulib", source, "-o", target, *link],
+            self.make(target, [source], [*command, f"--offload-arch={self.card}",
+                                         "-nogpulib", source, "-o", target, *link],
                       env=environment)
 
     def command(self, program):
@@ -137,10 +138,12 @@ class Release724(Release):
         """Compiles kernels for the card: with Debian's clang and 7.2's headers, or wholly with 5.2.3's hipcc."""
         command, environment = compiler.hipcc()
         if not hipcc:
-            command = [compiler.root / "usr/lib/llvm-15/bin/clang++", "-x", "hip", "-std=c++17", "-O1", "-g", "-nogpuinc"]
+            command = [compiler.root / "usr/lib/llvm-15/bin/clang++", "-x", "hip",
+                       "-std=c++17", "-O1", "-g", "-nogpuinc"]
         object_file = self.bin / f"{name}.o"
         self.make(object_file, [PROGRAMS / source],
-                  [*command, f"--offload-arch={self.card}", "-nogpulib", *headers, "-c", PROGRAMS / source, "-o", object_file],
+                  [*command, f"--offload-arch={self.card}", "-nogpulib", *headers,
+                   "-c", PROGRAMS / source, "-o", object_file],
                   env=environment)
         self.link(name, [object_file], [object_file])
 
@@ -148,13 +151,16 @@ class Release724(Release):
         """A code object alone, as hipModuleLoad takes it."""
         _, environment = compiler.hipcc()
         self.make(self.bin / name, [PROGRAMS / source],
-                  [compiler.root / "usr/lib/llvm-15/bin/clang++", "-x", "hip", "-O1", "-nogpuinc", "-nogpulib", "--cuda-device-only", "--no-gpu-bundle-output",
-                   "-mcode-object-version=5", "-mcumode", f"--offload-arch={self.card}", PROGRAMS / source, "-o", self.bin / name], env=environment)
+                  [compiler.root / "usr/lib/llvm-15/bin/clang++", "-x", "hip", "-O1",
+                   "-nogpuinc", "-nogpulib", "--cuda-device-only", "--no-gpu-bundle-output",
+                   "-mcode-object-version=5", "-mcumode", f"--offload-arch={self.card}",
+                   PROGRAMS / source, "-o", self.bin / name], env=environment)
 
     def link(self, name, sources, arguments, direct=False):
         """direct: the program names the sysroot's loader itself, as an installed program names the system's."""
         target = self.bin / name
-        link = [f"-L{self.libraries}", "-Wl,--as-needed", f"-l:libamdhip64.so.{self.major}", f"-l:libhiprtc.so.{self.major}", "-lpthread",
+        link = [f"-L{self.libraries}", "-Wl,--as-needed", f"-l:libamdhip64.so.{self.major}",
+                f"-l:libhiprtc.so.{self.major}", "-lpthread",
                 "-Wl,--allow-shlib-undefined"]
         if direct:
             link += [f"-Wl,--dynamic-linker={self.loader}", f"-L{self.bin}", "-Wl,--no-as-needed", "-l:libearly.so"]
@@ -208,25 +214,28 @@ class ReleaseLibraries(Release724):
     def command(self, program):
         word, *more = program.split()
         blas = self.libraries / "blas"  # where update-alternatives would have put a link to libblas
-        start = [self.loader, "--library-path", f"{self.libraries}:{blas}:{self.bin}", "--preload", ":".join(map(str, self.preloaded))]
+        start = [self.loader, "--library-path", f"{self.libraries}:{blas}:{self.bin}",
+                 "--preload", ":".join(map(str, self.preloaded))]
         if word in self.benches:
             return [*start, self.root / "usr/libexec/rocm" / self.benches[word] / word, *more]
         return [*start, self.root / "usr/bin/python3", "-B", PROGRAMS / "library_calls.py", *more]
 
     def variables(self, program):
         # What MIOpen and rocFFT compile is kept for the next run.
-        kept = {"MIOPEN_USER_DB_PATH": str(self.folder / "miopen"), "MIOPEN_CUSTOM_CACHE_DIR": str(self.folder / "miopen"),
+        kept = {"MIOPEN_USER_DB_PATH": str(self.folder / "miopen"),
+                "MIOPEN_CUSTOM_CACHE_DIR": str(self.folder / "miopen"),
                 "ROCFFT_RTC_CACHE_PATH": str(self.folder / "rocfft.db"), "ROCFFT_RTC_PROCESS": "0"}
         return {**super().variables(program), **kept, "PYTHONHOME": str(self.root / "usr")}
 
 
 class Release643(Release724):
-    """HIP 6.4.3 of sid. Its own HSA runtime cannot simulate a GPU, so it runs on that of 7.2.4. It has no Python, and paths.hip calls
-    functions of HIP 7."""
+    """HIP 6.4.3 of sid. Its own HSA runtime cannot simulate a GPU, so it runs on that of 7.2.4. It has no Python, and
+    paths.hip calls functions of HIP 7."""
     major = 6
 
     def build_programs(self, compiler, headers):
-        self.link("module", [PROGRAMS / "module.cpp"], ["-std=c++17", "-Wall", "-O1", "-g", *headers, PROGRAMS / "module.cpp"])
+        self.link("module", [PROGRAMS / "module.cpp"],
+                  ["-std=c++17", "-Wall", "-O1", "-g", *headers, PROGRAMS / "module.cpp"])
         self.link_kernels(compiler, "launch", "launch.hip", headers, hipcc=False)
 
 
@@ -242,7 +251,8 @@ class ReleaseTorch(Release):
     @property
     def loader(self):
         folders = (LIBRARIES, "lib/x86_64-linux-gnu")
-        return next(path for path in (self.root / folder / "ld-linux-x86-64.so.2" for folder in folders) if path.exists())
+        return next(path for path in (self.root / folder / "ld-linux-x86-64.so.2" for folder in folders)
+                    if path.exists())
 
     def command(self, program):
         (python,) = self.root.glob("usr/bin/python3.*[0-9]")

@@ -1,4 +1,5 @@
-"""AMD's runtime 5.2.3 as Debian 12 ships it, programs built by Debian's hipcc, no GPU: what it answers, fade records."""
+"""AMD's runtime 5.2.3 as Debian 12 ships it, programs built by Debian's hipcc, no GPU: what it answers, fade
+records."""
 import pytest
 
 import real_runs as runs

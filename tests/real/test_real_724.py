@@ -41,7 +41,8 @@ def test_everything_works_but_the_mistakes(plain, program):
 def test_card_is_told_as_48_multiprocessors(plain, program):
     facts = plain[program].facts()
     assert facts[0].startswith("devices 1 ")
-    assert facts[1] == "struct multiProcessorCount 48 warpSize 32 clockRate 2482000 totalGlobalMem 25769803776 gcnArchName gfx1100"
+    assert facts[1] == ("struct multiProcessorCount 48 warpSize 32 clockRate 2482000 totalGlobalMem 25769803776 "
+                        "gcnArchName gfx1100")
     assert "attribute multiProcessorCount 48" in facts
     assert "name '' total 25769803776 capability 11.0 bus 0000:03:00.0" in facts
 
@@ -95,14 +96,16 @@ def test_every_corrected_answer_leaves_a_row(hip724, supervised, program, answer
 
 
 def test_the_compiler_is_not_deceived(hip724, supervised, plain):
-    """hiprtc asks the runtime which card to compile for; the answer to the program is not the answer to the compiler."""
+    """hiprtc asks the runtime which card to compile for; the answer to the program is not the answer to the
+    compiler."""
     watched = supervised(hip724, "module", "--set", "device.0.gcnArchName=gfx9999")
     runs.assert_same_behaviour(plain["module"], watched)
 
 
 def test_calls_inside_of_calls_have_their_parent(hip724, supervised):
     watched = supervised(hip724, "module")
-    inner = runs.rows(watched.database, """SELECT DISTINCT p.name, c.name FROM calls c JOIN calls p ON p.id = c.parent_id""")
+    inner = runs.rows(watched.database,
+                      """SELECT DISTINCT p.name, c.name FROM calls c JOIN calls p ON p.id = c.parent_id""")
     assert ("hiprtcCompileProgram", "hipGetDevicePropertiesR0600") in inner
 
 
@@ -125,23 +128,28 @@ def test_taps_record_what_breakpoints_record(hip724, supervised, program):
 ])
 def test_launches_name_their_kernels(hip724, supervised, engine, program, kernels):
     watched = supervised(hip724, program, *engine)
-    found = runs.rows(watched.database, "SELECT name, grid_x, block_x, count(*) FROM launches WHERE result = 0 GROUP BY 1, 2, 3")
+    found = runs.rows(watched.database,
+                      "SELECT name, grid_x, block_x, count(*) FROM launches WHERE result = 0 GROUP BY 1, 2, 3")
     assert {(name.split("(")[0], grid, block, n) for name, grid, block, n in found} == kernels
 
 
 def test_every_way_to_launch_is_counted_by_name(hip724, supervised, engine):
     watched = supervised(hip724, "paths", *engine)
     told = {fact.split()[1]: int(fact.split()[2]) for fact in watched.facts() if fact.startswith("ran ")}
-    found = runs.rows(watched.database, "SELECT name, sum(launches) FROM kernel_runs GROUP BY name HAVING sum(launches)")
+    found = runs.rows(watched.database,
+                      "SELECT name, sum(launches) FROM kernel_runs GROUP BY name HAVING sum(launches)")
     assert {name.split("(")[0]: n for name, n in found} == told and len(told) >= 10
-    assert runs.rows(watched.database, "SELECT DISTINCT grid_x, block_x FROM kernel_runs WHERE launches > 0") == [(3, 64)]
-    assert runs.rows(watched.database, "SELECT kernels, launches, complete FROM graphs ORDER BY id") == [(2, 3, 1), (2, 1, 1), (2, 4, 1)]
+    assert runs.rows(watched.database,
+                     "SELECT DISTINCT grid_x, block_x FROM kernel_runs WHERE launches > 0") == [(3, 64)]
+    assert runs.rows(watched.database,
+                     "SELECT kernels, launches, complete FROM graphs ORDER BY id") == [(2, 3, 1), (2, 1, 1), (2, 4, 1)]
 
 
 def test_code_of_kernels_is_described(hip724, supervised):
     """From the program's own fat binary, from memory and from a file of code."""
     watched = supervised(hip724, "paths")
-    found = {name.split("(")[0]: row for name, *row in runs.rows(watched.database, "SELECT name, arch, wave_size, lds, problem, vgprs > 0, mode FROM kernel_codes")}
+    found = {name.split("(")[0]: row for name, *row in runs.rows(
+        watched.database, "SELECT name, arch, wave_size, lds, problem, vgprs > 0, mode FROM kernel_codes")}
     assert found["arrows"] == ["gfx1100", 32, 0, None, 1, "WGP"]  # told by the descriptors
     assert found["from_memory"] == ["gfx1100", 32, 0, None, 1, "CU"]
     assert found["from_file"] == ["gfx1100", 32, 1024, None, 1, "CU"]

@@ -1,4 +1,5 @@
-"""What AMD's runtime 7.2.4 says of the simulated RX 7900 XTX beside what a driver would: the same topology serves as both.
+"""What AMD's runtime 7.2.4 says of the simulated RX 7900 XTX beside what a driver would: the same topology serves as
+both.
 
 The runtime reads it as HSA_MODEL_TOPOLOGY, fade as /sys.
 """
@@ -31,7 +32,8 @@ def watched(hip724, supervised, tmp_path):
 
 def test_the_card_is_found_by_address_and_unique_id(watched):
     ask = watched()
-    assert ask("SELECT told_multiprocessors, driver_compute_units, told_warp_size, driver_wave_size, told_memory = driver_memory, told_clock_mhz, driver_mhz, matched_by, reference_name FROM device_truth") == [
+    assert ask("SELECT told_multiprocessors, driver_compute_units, told_warp_size, driver_wave_size, told_memory = "
+               "driver_memory, told_clock_mhz, driver_mhz, matched_by, reference_name FROM device_truth") == [
         (48, 96, 32, 32, 1, 2482, 2482, "PCI address and unique id", "Radeon RX 7900 XTX")]
     assert ask(FINDINGS) == [("wgp-count", "info")]
 
@@ -59,4 +61,5 @@ def test_what_variables_do_is_found(watched, finding, severity, variable, value)
 
 def test_cuda_variable_counts_where_hips_is_empty(watched):
     assert watched(CUDA_VISIBLE_DEVICES="1")(WARNINGS) == [("all-hidden", "error")]
-    assert watched(CUDA_VISIBLE_DEVICES="1", HIP_VISIBLE_DEVICES="0")(WARNINGS) == [("cuda-variable-ignored", "warning")]
+    assert watched(CUDA_VISIBLE_DEVICES="1",
+                   HIP_VISIBLE_DEVICES="0")(WARNINGS) == [("cuda-variable-ignored", "warning")]

@@ -1,9 +1,11 @@
-"""--gpu-times on AMD's runtimes 6.4.3 and 7.2.4: each time in the recording is the one that the simulated card counted, for that kernel.
+"""--gpu-times on AMD's runtimes 6.4.3 and 7.2.4: each time in the recording is the one that the simulated card counted,
+for that kernel.
 
-Queues, packets, signals, names and questions are AMD's own. Only the last step is not: libhsakmt's model has no clock counters, so
-model/clock.c answers in the runtime's place. 6.4.3 runs on the HSA runtime of 7.2.4, because its own cannot simulate a card. 5.2.3 has
-no simulated card: on the HSA runtime of 7.2.4 it stops at memory and cards that it does not know, and for a card that it knows the
-model lacks a request of the driver. It is only asked for times, which it does not have: the entries of its functions have another form.
+Queues, packets, signals, names and questions are AMD's own. Only the last step is not: libhsakmt's model has no clock
+counters, so model/clock.c answers in the runtime's place. 6.4.3 runs on the HSA runtime of 7.2.4, because its own
+cannot simulate a card. 5.2.3 has no simulated card: on the HSA runtime of 7.2.4 it stops at memory and cards that it
+does not know, and for a card that it knows the model lacks a request of the driver. It is only asked for times, which
+it does not have: the entries of its functions have another form.
 """
 import collections
 import sys
@@ -44,7 +46,8 @@ def timed(hip724, supervised, tmp_path):
 def works(database):
     boot, = runs.rows(database, "SELECT boot_ns FROM session_")[0]
     found = runs.rows(database, """SELECT w.kind, w.name, c.name, w.start, w.end, k.object FROM gpu_work w
-        JOIN gpu_work_ r ON r.id = w.id LEFT JOIN gpu_kernel_ k ON k.id = r.kernel LEFT JOIN calls c ON c.id = w.call ORDER BY w.id""")
+        JOIN gpu_work_ r ON r.id = w.id LEFT JOIN gpu_kernel_ k ON k.id = r.kernel
+        LEFT JOIN calls c ON c.id = w.call ORDER BY w.id""")
     return [(kind, name, call, start + boot, end + boot, kernel) for kind, name, call, start, end, kernel in found]
 
 
@@ -74,7 +77,8 @@ def test_every_kernel_of_every_way_to_launch_has_a_time(timed, engine):
     found = collections.Counter(name.split("(")[0] for kind, name, *_ in works(watched.database) if kind == "kernel")
     assert found == ran
     calls = {(call, name.split("(")[0]) for kind, name, call, *_ in works(watched.database) if kind == "kernel"}
-    assert {("hipLaunchKernel", "arrows"), ("hipGraphLaunch", "captured"), ("hipModuleLaunchKernel", "from_file")} <= calls
+    assert {("hipLaunchKernel", "arrows"), ("hipGraphLaunch", "captured"),
+            ("hipModuleLaunchKernel", "from_file")} <= calls
 
 
 def test_the_program_behaves_as_without(hip724, timed):
@@ -124,5 +128,7 @@ def test_questions_to_523_are_seen_and_answered_as_without(hip523, supervised, e
 
 def test_taps_see_the_calls_of_724(timed):
     watched, _ = timed("train", "--engine", "taps")
-    rows = runs.rows(watched.database, "SELECT name, calls, tapped FROM overhead WHERE name LIKE 'hsa_queue_add%' OR name LIKE 'hsa_amd%'")
+    rows = runs.rows(watched.database,
+                     "SELECT name, calls, tapped FROM overhead WHERE name LIKE 'hsa_queue_add%' OR name LIKE "
+                     "'hsa_amd%'")
     assert rows and all(tapped > 0 and calls - tapped <= 2 for _, calls, tapped in rows), rows

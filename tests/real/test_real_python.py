@@ -1,4 +1,5 @@
-"""Python stacks of versions that this machine does not have: every Python 3 of Debian 13 and sid, unpacked, run by sid's loader."""
+"""Python stacks of versions that this machine does not have: every Python 3 of Debian 13 and sid, unpacked, run by
+sid's loader."""
 import re
 import subprocess
 import sys
@@ -16,9 +17,11 @@ LEAST = {"3.13"}  # Debian 13's own
 
 @pytest.fixture(scope="module")
 def pythons(build_dir):
-    """The unpacked root. Nothing of it is needed elsewhere, so a machine without the archive goes without these tests."""
+    """The unpacked root. Nothing of it is needed elsewhere, so a machine without the archive goes without these
+    tests."""
     folder = build_dir / "real/python"
-    done = subprocess.run([world.HERE / "sysroot.sh", folder, "python"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+    done = subprocess.run([world.HERE / "sysroot.sh", folder, "python"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True,
                           timeout=900)
     if done.returncode != 0:
         pytest.skip(f"no other versions of Python: {done.stdout.strip()}")

@@ -31,7 +31,8 @@ def test_values_of_enums_are_the_headers(tables, release, tmp_path):
 
 
 def test_names_of_enums_are_the_newest_headers(tables, hip724, tmp_path):
-    values = [row for row in tables["value"] if int(row[4]) >= VERSIONS["7.2.4"] and not row[0].lower().startswith(("cu", "nvml"))]  # CUDA's and NVML's are not AMD's
+    values = [row for row in tables["value"] if int(row[4]) >= VERSIONS["7.2.4"]
+              and not row[0].lower().startswith(("cu", "nvml"))]  # CUDA's and NVML's are not AMD's
     unknown, _ = vendor.judged(tmp_path, headers(hip724), vendor.value_assertions(values, VERSIONS["7.2.4"]))
     assert unknown == set()
 

@@ -1,4 +1,5 @@
-"""Debian's PyTorch, a real CPU-only build: what fade says of it, and that a real Python with threads and forked workers does not notice.
+"""Debian's PyTorch, a real CPU-only build: what fade says of it, and that a real Python with threads and forked workers
+does not notice.
 
 Skipped, with the reason, where Debian's archive cannot be reached.
 """
@@ -18,7 +19,8 @@ def both(torch_cpu, supervised):
 @pytest.fixture
 def query(build_dir, both):
     def ask(*words):
-        return subprocess.run([build_dir / "cli/query/fade-query", both[1].database, *words], capture_output=True, text=True, timeout=60)
+        return subprocess.run([build_dir / "cli/query/fade-query", both[1].database, *words],
+                              capture_output=True, text=True, timeout=60)
     return ask
 
 
@@ -50,7 +52,8 @@ def test_a_check_fails_because_of_it(query):
 def test_workers_and_threads_are_followed(both):
     database = both[1].database
     assert runs.rows(database, "SELECT count(*) FROM processes") == [(3,)]
-    assert runs.rows(database, "SELECT count(*) FROM processes WHERE parent_id = (SELECT min(id) FROM processes)") == [(2,)]
+    assert runs.rows(database,
+                     "SELECT count(*) FROM processes WHERE parent_id = (SELECT min(id) FROM processes)") == [(2,)]
     # The program and four threads of Python's, at the least; OpenMP's come on top.
     assert runs.rows(database, "SELECT threads >= 5 FROM processes ORDER BY id LIMIT 1") == [(1,)]
     assert runs.rows(database, "SELECT DISTINCT coalesce(exit_signal, 0), exit_code FROM processes") == [(0, 0)]

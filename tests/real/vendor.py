@@ -55,7 +55,8 @@ def layout_assertions(found, name, header_name):
     yield f'static_assert(sizeof({header_name}) == {size}, "{name} has not {size} bytes");\n'
     for struct, member, offset, length in found["member"]:
         if struct == name:
-            yield (f'static_assert(offsetof({header_name}, {member}) == {offset} && sizeof((({header_name}*)0)->{member})'
+            yield (f'static_assert(offsetof({header_name}, {member}) == {offset} && '
+                   f'sizeof((({header_name}*)0)->{member})'
                    f' == {length}, "{name}.{member} is not at {offset} with {length} bytes");\n')
 
 
@@ -87,7 +88,8 @@ def sizes_of(types, folder, include):
     rest = sorted(types - sizes.keys())
     source, program = folder / "sizes.c", folder / "sizes"
     lines = "".join(f'  printf("%zu\\n", sizeof({word}));\n' for word in rest)
-    source.write_text("#include <stdio.h>\n#include <stdbool.h>\n#include <hip/hip_runtime_api.h>\n#include <hip/hiprtc.h>\n"
-                      f"int main(void) {{\n{lines}  return 0;\n}}\n")
+    source.write_text(
+        "#include <stdio.h>\n#include <stdbool.h>\n#include <hip/hip_runtime_api.h>\n#include <hip/hiprtc.h>\n"
+        f"int main(void) {{\n{lines}  return 0;\n}}\n")
     world.run_checked(["gcc", "-w", *DEFINES, "-isystem", include, source, "-o", program])
     return sizes | dict(zip(rest, map(int, world.run_checked([program]).split())))

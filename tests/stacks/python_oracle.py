@@ -12,7 +12,8 @@ def run(build_dir, command, said, environment, program=PROGRAM, timeout=300):
     """What the program said of its stacks (its own list), and what was seen from outside."""
     tool = pathlib.Path(build_dir) / "tests/stacks/print_python_stacks"
     assert tool.exists(), f"{tool} is missing: build it first"
-    done = subprocess.run([tool, *command, program, said], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    done = subprocess.run([tool, *command, program, said], env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=timeout)
     assert done.returncode == 0, done.stderr.decode(errors="replace")[-4000:]
     lines = [json.loads(line) for line in done.stdout.decode().splitlines() if line.startswith("{")]
@@ -42,5 +43,6 @@ def compare(said, seen, version):
             loops_compared += 1
     assert loops_compared > 300
     kinds = {what for what, _, _ in said}
-    assert {"generator", "coroutine", "class body", "thread", "callback", "across chunks", "non-ASCII names", "passing"} <= kinds
+    assert {"generator", "coroutine", "class body", "thread", "callback", "across chunks",
+            "non-ASCII names", "passing"} <= kinds
     assert any(len(stop["frames"]) == DEPTH for stop in seen)

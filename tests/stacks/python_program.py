@@ -1,5 +1,6 @@
-"""Stands in many kinds of Python frames and sends itself SIGUSR1 in each, having written into the file of its first argument what its
-stack is there: one line of JSON for each stop, a list of [qualified name, file, line], innermost first. Runs on 3.10 and later.
+"""Stands in many kinds of Python frames and sends itself SIGUSR1 in each, having written into the file of its first
+argument what its stack is there: one line of JSON for each stop, a list of [qualified name, file, line], innermost
+first. Runs on 3.10 and later.
 With a second argument, a HIP runtime, it calls hipFree(NULL) of that instead."""
 import asyncio
 import ctypes
@@ -15,7 +16,8 @@ libc = ctypes.CDLL(None)
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
 
 
-act = functools.partial(ctypes.CDLL(sys.argv[2]).hipFree, None) if len(sys.argv) > 2 else functools.partial(signal.raise_signal, signal.SIGUSR1)
+act = functools.partial(ctypes.CDLL(sys.argv[2]).hipFree,
+                        None) if len(sys.argv) > 2 else functools.partial(signal.raise_signal, signal.SIGUSR1)
 
 
 def named(frame):
@@ -227,7 +229,8 @@ def main():
     sorted_by_key()
     in_threads()
     for i in range(300):  # code objects that come and go, at the same addresses
-        exec(compile("\n" * (i % 7) + f"def passing_{i % 3}(): stop('passing')\npassing_{i % 3}()", f"file{i % 2}", "exec"), {"stop": stop})
+        exec(compile("\n" * (i % 7) + f"def passing_{i % 3}(): stop('passing')\npassing_{i % 3}()",
+                     f"file{i % 2}", "exec"), {"stop": stop})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Stops as python_program.py does, again and again in stacks that are almost the same: whoever takes one for the other shows wrong frames."""
+"""Stops as python_program.py does, again and again in stacks that are almost the same: whoever takes one for the other
+shows wrong frames."""
 import asyncio
 import random
 import threading
@@ -111,7 +112,8 @@ def main():
         thread.join()
     for i in range(200):  # code objects that come and go, at the same addresses, in frames at the same addresses
         name = choice.choice("ab")
-        exec(compile("\n" * choice.randrange(3) + f"def passing_{name}(): stop('passing')\npassing_{name}()", f"file{i % 2}", "exec"), {"stop": stop})
+        exec(compile("\n" * choice.randrange(3) + f"def passing_{name}(): stop('passing')\npassing_{name}()",
+                     f"file{i % 2}", "exec"), {"stop": stop})
 
 
 main()

@@ -1,4 +1,5 @@
-"""A PyTorch program that never asks for a device: threads, a training loop, and a DataLoader whose two workers are forked.
+"""A PyTorch program that never asks for a device: threads, a training loop, and a DataLoader whose two workers are
+forked.
 
     torch_cpu.py [STEPS]
 
