@@ -17,7 +17,9 @@ show() {
 }
 
 launcher=()
-if command -v ccache >/dev/null; then launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache); fi
+if command -v ccache >/dev/null; then
+  launcher=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+fi
 
 step "Install what is needed to build"
 docker/install-deps.sh build
@@ -37,7 +39,8 @@ step "Run the bundled HIP program (C++) under fade"
 show fade-run --summary --force -o "$try/fade-demo.db" -- "$demo/fade-demo"
 
 step "Run the bundled train.py (Python) under fade, and let it see 72 multiprocessors"
-show fade-run --summary --force -o "$try/fade-train.db" --set device.0.multiProcessorCount=72 -- /usr/bin/python3 "$demo/train.py"
+show fade-run --summary --force -o "$try/fade-train.db" --set device.0.multiProcessorCount=72 \
+  -- /usr/bin/python3 "$demo/train.py"
 
 step "What the recordings hold"
 show fade-query "$try/fade-demo.db" errors --format table

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what is needed, builds fade and passes its tests: unit tests, the programs end to end, and AMD's own runtimes.
+# Installs what is needed, builds fade and passes its tests: unit tests, the programs end to end, AMD's own runtimes.
 # No GPU needed. FADE_TESTS=all passes all of them, which takes twice as long: fade optimised as for use, the unit tests
 # under ASan and UBSan, the queue and the store under TSan, and the tests of tests/thorough.tsv. The runtimes come from
 # Debian's archive. FADE_REAL=all adds the libraries above HIP (1.1 GB) and PyTorch 2; FADE_REAL=off leaves all of these
@@ -15,10 +15,18 @@ since=$SECONDS
 step() { printf '\n== %s (%d s so far)\n' "$*" "$((SECONDS - since))"; }
 
 options=(-DPython3_EXECUTABLE=/usr/bin/python3)
-if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache); fi
+if command -v ccache >/dev/null; then
+  options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_C_COMPILER_LAUNCHER=ccache)
+fi
 
 # configure PRESET [OPTIONS...]
-configure() { cmake --preset "$1" "${options[@]}" "${@:2}" >"build-$1.log" 2>&1 || { cat "build-$1.log" >&2; return 1; }; rm "build-$1.log"; }
+configure() {
+  cmake --preset "$1" "${options[@]}" "${@:2}" >"build-$1.log" 2>&1 || {
+    cat "build-$1.log" >&2
+    return 1
+  }
+  rm "build-$1.log"
+}
 
 # clang takes half of g++'s time for a build with sanitizers, lld a fifth of the usual linker's. Programs of the tests
 # stay gcc's.
@@ -67,18 +75,22 @@ release() {
 # ThreadSanitizer of these compilers needs memory that is laid out as before Linux 6.6; setarch -R gives it that.
 # Tests of one table or one book meet the same threads as the others.
 run_tsan() {
-  local same_layout=() alike='Ledger.*:GraphMemoryLedger.*:Kernels.*:Ranges.*:Stacks.*:Calls.*:CallResults.*:Memory.*:Views.*:Failures.*:Postmortems.*:Budget.*:CopyWordsTest.*:GpuWorkRows.*'
+  local same_layout=()
+  local alike='Ledger.*:GraphMemoryLedger.*:Kernels.*:Ranges.*:Stacks.*:Calls.*:CallResults.*:Memory.*:Views.*'
+  alike+=':Failures.*:Postmortems.*:Budget.*:CopyWordsTest.*:GpuWorkRows.*'
   if setarch -R true 2>/dev/null; then same_layout=(setarch -R); fi
   "${same_layout[@]}" "build/tsan/tests/unit/unit_$1" --gtest_brief=1 --gtest_filter="-$alike"
 }
 # Each line ends the function if it fails. ThreadSanitizer's two programs run one after the other, so they come first,
 # while there is other work beside them.
 checked() {
-  configure tsan "${sanitizing[@]}" -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG" -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
+  configure tsan "${sanitizing[@]}" -DFADE_TESTS=ON -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG" \
+    -DCMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE=PRE_TEST
   nice cmake --build --preset tsan --target unit_base unit_store
   run_tsan base
   run_tsan store
-  configure dev "${sanitizing[@]}" -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=4 -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
+  configure dev "${sanitizing[@]}" -DFADE_TESTS=ON -DFADE_UNITY=ON -DFADE_TEST_PROCESSES=4 \
+    -DCMAKE_CXX_FLAGS_DEBUG="-O0 -g1"
   nice cmake --build --preset dev --target "${parts[@]/#/unit_}"
   nice ctest --preset dev -j "$jobs" --timeout 1500 -R "^($(IFS='|'; echo "${parts[*]}")):"
 }

@@ -17,7 +17,8 @@ function(fade_settings target)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/daemon ${PROJECT_BINARY_DIR})
   target_compile_definitions(${target} PUBLIC _GNU_SOURCE FADE_VERSION="${PROJECT_VERSION}")
   target_compile_options(${target} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wswitch-enum -Wno-missing-field-initializers>
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wswitch-enum
+    -Wno-missing-field-initializers>
     # clang counts a constant of a function that has the name of one in the same unity source.
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:Clang>>:-Wno-shadow>
     $<$<BOOL:${FADE_WERROR}>:-Werror>)
@@ -28,12 +29,14 @@ function(fade_settings target)
     target_link_options(${target} PRIVATE -fuse-ld=${FADE_LINKER})
   endif()
   if(FADE_SANITIZE)
-    target_compile_options(${target} PUBLIC -fsanitize=${FADE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_compile_options(${target} PUBLIC -fsanitize=${FADE_SANITIZE} -fno-omit-frame-pointer
+      -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${FADE_SANITIZE})
   endif()
 endfunction()
 
-# fade_precompiled(target SHARED) uses the headers of the target SHARED, which the first call makes. HEADERS: more of them.
+# fade_precompiled(target SHARED) uses the headers of the target SHARED, which the first call makes. HEADERS: more of
+# them.
 function(fade_precompiled target shared)
   cmake_parse_arguments(arg "" "" "HEADERS;LINKS;OPTIONS" ${ARGN})
   if(NOT FADE_PRECOMPILE)

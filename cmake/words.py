@@ -48,6 +48,7 @@ def strings_of_sql(text):
 
 
 def heads_of_sql(text):
+    text = re.sub(r"\n--   ", " ", text)  # a line that goes on
     return re.findall(r"^-- (?!\w+:)(.*)$", text, re.M)[:1] + re.findall(r"^-- about: (.*)$", text, re.M)
 
 

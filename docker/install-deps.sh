@@ -39,7 +39,8 @@ if [[ $list == yes ]]; then
 fi
 
 command -v dpkg-query >/dev/null || {
-  printf 'install-deps.sh: this is neither Debian nor Ubuntu\n  fix:   install what these are called there: %s\n' "${packages[*]}" >&2
+  printf 'install-deps.sh: this is neither Debian nor Ubuntu\n  fix:   install what these are called there: %s\n' \
+    "${packages[*]}" >&2
   exit 1
 }
 is_installed() { [[ $(dpkg-query -W -f='${Status}' "$1" 2>/dev/null) == "install ok installed" ]]; }
@@ -72,7 +73,8 @@ install_wanted() {  # what the distribution may lack
 echo "installing: ${missing[*]}"
 # Where package lists are missing or old the first attempt fails.
 install "${missing[@]}" >/dev/null 2>&1 || { apt_get update >/dev/null && install "${missing[@]}" >/dev/null; } || {
-  printf 'install-deps.sh: cannot install the packages\n  fix:   look at: apt-get install --no-install-recommends %s\n' "${missing[*]}" >&2
+  printf 'install-deps.sh: cannot install the packages\n  fix:   look at: %s\n' \
+    "apt-get install --no-install-recommends ${missing[*]}" >&2
   exit 1
 }
 install_wanted

@@ -49,17 +49,22 @@ endfunction()
 
 set(code "// Generated from schema/*.sql by embed.cmake.\n#include \"schema/schema.hpp\"\n\nnamespace fade::schema {\n")
 file(READ "${SCHEMA}/tables.sql" common_tables)
+# Appends a function NAME that returns the text of a LITERAL.
+macro(text_function name literal)
+  string(APPEND code "std::string_view ${name}() {\n  static constexpr std::string_view text = ${literal};\n")
+  string(APPEND code "  return text;\n}\n")
+endmacro()
 foreach(part tables views docs)
   by_subject(text ${part})
   if(part STREQUAL "tables")
     string(PREPEND text "${common_tables}\n")
   endif()
   quoted(text "${text}")
-  string(APPEND code "std::string_view ${part}() {\n  static constexpr std::string_view text = ${text};\n  return text;\n}\n")
+  text_function(${part} "${text}")
 endforeach()
 foreach(table gpus references)
   literal(text "${SCHEMA}/${table}.tsv")
-  string(APPEND code "std::string_view ${table}() {\n  static constexpr std::string_view text = ${text};\n  return text;\n}\n")
+  text_function(${table} "${text}")
 endforeach()
 
 # An array of NAME and SQL, for the files of reports/ whose name matches.
@@ -84,7 +89,12 @@ foreach(file IN LISTS files)
   literal(sql "${SCHEMA}/clickhouse/${file}")
   string(APPEND text "  {\"${file}\", ${sql}},\n")
 endforeach()
-string(APPEND code "${text}};\nstd::string_view clickhouse(std::string_view name) {\n  for (const Report& file : kClickhouse)\n    if (file.name == name) return file.sql;\n  return {};\n}\n")
+string(APPEND code "${text}};\n"
+  "std::string_view clickhouse(std::string_view name) {\n"
+  "  for (const Report& file : kClickhouse)\n"
+  "    if (file.name == name) return file.sql;\n"
+  "  return {};\n"
+  "}\n")
 
 named_texts(text kReports EXCLUDE)
 string(APPEND code "${text}std::span<const Report> reports() { return kReports; }\n")

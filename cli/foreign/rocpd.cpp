@@ -65,12 +65,14 @@ constexpr std::string_view kAgents = R"(
 SELECT p.pid, a.type_index, 0, 0,
        coalesce(json_extract(a.extdata, '$.pci'),
                 printf('%04x:%02x:%02x.%x', json_extract(a.extdata, '$.domain'),
-                       json_extract(a.extdata, '$.location_id') >> 8, json_extract(a.extdata, '$.location_id') >> 3 & 31,
+                       json_extract(a.extdata, '$.location_id') >> 8,
+                       json_extract(a.extdata, '$.location_id') >> 3 & 31,
                        json_extract(a.extdata, '$.location_id') & 7))
 FROM "rocpd_info_agent{0}" a
 JOIN "rocpd_info_process{0}" p ON p.id = a.pid
-WHERE a.type = 'GPU' AND iif(json_valid(a.extdata), coalesce(json_extract(a.extdata, '$.pci'),
-                                                             json_extract(a.extdata, '$.location_id')), NULL) IS NOT NULL)";
+WHERE a.type = 'GPU'
+  AND iif(json_valid(a.extdata),
+          coalesce(json_extract(a.extdata, '$.pci'), json_extract(a.extdata, '$.location_id')), NULL) IS NOT NULL)";
 
 enum WorkColumn { kPid, kTid, kStart, kEnd, kStack, kName, kMangled, kDevice, kQueue, kBytes, kIsKernel };
 

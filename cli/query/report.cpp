@@ -118,7 +118,17 @@ constexpr Key kKeys[] = {
     {"column", take_column},
 };
 
-// A line of the head without its dashes; the first is the title, the others are "key: value".
+constexpr std::string_view kGoesOn = "--   ";  // a line of the head that belongs to the line before
+
+// Takes the next line of the head off the front of `text`. Returns it without its dashes.
+std::string_view head_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = trimmed(text.substr(2, end - 2));
+  text.remove_prefix(std::min(text.size(), end + 1));
+  return line;
+}
+
+// The first line of the head is the title, the others are "key: value".
 bool take_line(Report& r, std::string_view line) {
   if (r.title.empty()) return r.title = line, !line.empty();
   const std::size_t colon = line.find(':');
@@ -198,10 +208,11 @@ Result<Report> parse_report(std::string_view name, std::string_view text) {
   Report r;
   r.name = name;
   for (int number = 1; text.starts_with("--"); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (!take_line(r, trimmed(text.substr(2, end - 2))))
-      return fail("cannot understand the head of report " + r.name, "line " + std::to_string(number));
-    text.remove_prefix(std::min(text.size(), end + 1));
+    const int first = number;
+    std::string line(head_line(text));
+    for (; text.starts_with(kGoesOn); ++number) (line += ' ') += head_line(text);
+    if (!take_line(r, line))
+      return fail("cannot understand the head of report " + r.name, "line " + std::to_string(first));
   }
   text = trimmed(text);
   if (text.ends_with(';')) text.remove_suffix(1);

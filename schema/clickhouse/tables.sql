@@ -82,8 +82,9 @@ CREATE TABLE IF NOT EXISTS steps_all (
   first_call_id Nullable(Int64), last_call_id Nullable(Int64), thread_id Int64)
 ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (job, recording, snapshot, start, id);
 
--- Calls of collective operations (RCCL) of communicators of all ranks. communicator, nth: the n-th operation of the n-th
--- such communicator is the same one in all ranks. step: that it was made in. gpu_start, gpu_end: of its work there.
+-- Calls of collective operations (RCCL) of communicators of all ranks. communicator, nth: the n-th operation of the
+-- n-th such communicator is the same one in all ranks. step: that it was made in. gpu_start, gpu_end: of its work
+-- there.
 CREATE TABLE IF NOT EXISTS collective_calls_all (
   day Date, job String, host String, recording UInt64, rank Nullable(Int64), snapshot Int64, communicator Int64,
   nth Int64, pid Int64, tid Int64, name String, start Int64, duration Nullable(Int64), call_id Nullable(Int64),
@@ -91,7 +92,8 @@ CREATE TABLE IF NOT EXISTS collective_calls_all (
 ENGINE = MergeTree PARTITION BY toYYYYMM(day) ORDER BY (job, recording, snapshot, communicator, nth, pid);
 
 -- Complete steps of ranks, of the thread that makes most of them, with the time spent in each category of calls
--- (fade-query categories), outside of calls, and by the GPU; and what sensors told of its GPU in the middle of the step.
+-- (fade-query categories), outside of calls, and by the GPU; and what sensors told of its GPU in the middle of the
+-- step.
 -- gpu_ns: of all its work there. met_ns: of its work of collective operations; NULL: there was none with times.
 -- categories: "CATEGORY:ns:calls" of each, with commas between them.
 CREATE TABLE IF NOT EXISTS rank_steps_all (

@@ -13,8 +13,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('process_ranks', 'group_rank', 'integer', '', 'of its node or group of workers, NULL if nothing says so'),
 ('process_ranks', 'host', 'text', '', 'name of the machine'),
 ('jobs', '', '', '',
- 'Sessions of one distributed job, of several merged files (fade-query merge). They overlap in time, tell the same size '
- || 'and have no rank in common; any other session is a job of its own'),
+ 'Sessions of one distributed job, of several merged files (fade-query merge). They overlap in time, tell the same '
+ || 'size and have no rank in common; any other session is a job of its own'),
 ('jobs', 'session', 'integer', '', 'sessions.id'),
 ('jobs', 'job', 'integer', '', 'sessions.id of the first session of the job'),
 ('jobs', 'host', 'text', '', 'name of the machine'),

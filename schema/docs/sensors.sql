@@ -29,7 +29,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_samples', 'memory_mhz', 'real', 'MHz', 'clock of the memory'),
 ('gpu_samples', 'memory_mhz_most', 'real', 'MHz', 'its highest reading'),
 ('gpu_holders', '', '', '',
- 'Which process of the machine holds how much memory of a GPU, by the driver: a row for each change, seen once a second'),
+ 'Which process of the machine holds how much memory of a GPU, by the driver: a row for each change, seen once a '
+ || 'second'),
 ('gpu_holders', 'session', 'integer', '', 'sessions.id'),
 ('gpu_holders', 'node', 'integer', '', 'node of the driver''s topology (KFD)'),
 ('gpu_holders', 'pci', 'text', '', 'PCI address'),
@@ -39,7 +40,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('gpu_holders', 'recorded', 'integer', '0/1', 'a process of this recording has that number'),
 ('gpu_clients', '', '', '',
  'Memory and engine times of recorded processes, as their open files of the DRM driver tell them (/proc/PID/fdinfo). '
- || 'A row for each change, looked for once a second. A file that is opened later may be seen 16 seconds late. Works in containers'),
+ || 'A row for each change, looked for once a second. A file that is opened later may be seen 16 seconds late. Works '
+ || 'in containers'),
 ('gpu_clients', 'session', 'integer', '', 'sessions.id'),
 ('gpu_clients', 'node', 'integer', '', 'node of the driver''s topology (KFD)'),
 ('gpu_clients', 'pci', 'text', '', 'PCI address'),

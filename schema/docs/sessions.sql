@@ -32,8 +32,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
  || 'processes are in processes, libraries in modules. untraced: a process or thread that the kernel kept from fade '
  || '(CLONE_UNTRACED); locked: another process had the database locked; vanished: the program took out breakpoints, '
  || 'and calls are missing; tapped: a function that is called often is recorded without stops from now on; untapped: '
- || 'it was quiet, and has its breakpoint again; not tapped: it is called often, and why it stops at each call; budget: '
- || 'a function is recorded with less or more detail (view budgets); over budget: nothing more can be saved; '
+ || 'it was quiet, and has its breakpoint again; not tapped: it is called often, and why it stops at each call; '
+ || 'budget: a function is recorded with less or more detail (view budgets); over budget: nothing more can be saved; '
  || 'detail: rows of calls are stored from now on (value 1), or only sums (0; view detail_times); trigger: what asked '
  || 'for rows; mark: fadectl mark'),
 ('lifecycle', 'value', 'integer', '',

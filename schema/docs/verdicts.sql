@@ -10,7 +10,8 @@ INSERT INTO doc_ (view, "column", type, unit, text) VALUES
 ('verdicts', 'working', 'integer', '',
  '1: counts for the verdict of the recording; launchers and idle forked copies do not'),
 ('verdicts', 'helper', 'integer', '',
- '1: a short-lived program or shell that used no GPU, a compile worker, or an idle copy of its parent, which ended well'),
+ '1: a short-lived program or shell that used no GPU, a compile worker, or an idle copy of its parent, which ended '
+ || 'well'),
 ('verdicts', 'launcher', 'integer', '', '1: it only started other programs'),
 ('verdicts', 'reason', 'text', '', 'why, in a clause'),
 ('verdicts', 'evidence', 'text', '', 'what that is known from'),

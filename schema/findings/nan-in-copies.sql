@@ -1,8 +1,8 @@
 -- NaN in copies between host and GPU (--watch-numbers nan): the first copy of a process that has one.
 SELECT n.session, n.pid, NULL, 'nan-in-copies', 'warning',
        n.name || coalesce(' at ' || (SELECT u.user_line FROM user_lines u WHERE u.stack = n.stack), ''),
-       printf('At %.3f s %s had %d NaN among %d elements of %s%s: %s. Later copies of the process brought the number of '
-              || 'copies with a NaN to %d.',
+       printf('At %.3f s %s had %d NaN among %d elements of %s%s: %s. Later copies of the process brought the number '
+              || 'of copies with a NaN to %d.',
               n.at / 1e9,
               iif(n.direction = 'h2d', 'a buffer in the host''s memory that was then copied to the GPU',
                   'a buffer that came back from the GPU'),

@@ -1,7 +1,12 @@
 -- Memory of GPUs by the allocator that holds it: taken from HIP, given out, and lying idle
--- about: reserved_bytes is what the library holds from HIP, by fade's ledger. PyTorch's caching allocator takes large pieces and gives out parts of them. fade-run -e all,ops-memory records each part, so the columns behind say what PyTorch gave out. Without it they are empty: not known.
--- about: Without those calls, the sizes that PyTorch asks HIP for tell its segments (basis: from sizes): 2 MiB for blocks up to 1 MiB, 20 MiB for those below 10 MiB, and else multiples of 2 MiB. That is an inference, and it says nothing about the blocks inside.
--- about: idle_bytes is reserved and not given out. If an allocation fails although idle_bytes are many, largest_gap_bytes says why: no piece of the idle memory is larger.
+-- about: reserved_bytes is what the library holds from HIP, by fade's ledger. PyTorch's caching allocator takes large
+--   pieces and gives out parts of them. fade-run -e all,ops-memory records each part, so the columns behind say what
+--   PyTorch gave out. Without it they are empty: not known.
+-- about: Without those calls, the sizes that PyTorch asks HIP for tell its segments (basis: from sizes): 2 MiB for
+--   blocks up to 1 MiB, 20 MiB for those below 10 MiB, and else multiples of 2 MiB. That is an inference, and it says
+--   nothing about the blocks inside.
+-- about: idle_bytes is reserved and not given out. If an allocation fails although idle_bytes are many,
+--   largest_gap_bytes says why: no piece of the idle memory is larger.
 -- sort: -peak_bytes
 -- limit: 40
 -- leave: told_bytes blocks gaps idle_percent small_segment_bytes segments
@@ -12,7 +17,8 @@
 -- record: -e all,ops-memory
 -- column: pid                   id       process
 -- column: device                id       as the process numbers it
--- column: holder                text     PyTorch, RCCL, MIOpen, BLAS, Triton; else the library that called HIP, or program
+-- column: holder                text     PyTorch, RCCL, MIOpen, BLAS, Triton; else the library that called HIP, or
+--   program
 -- column: reserved_bytes        bytes    taken from HIP and not freed when the process or the recording ended
 -- column: peak_bytes            bytes    the most it had taken at once
 -- column: allocated_bytes       bytes    of reserved_bytes, given out; empty: not known
@@ -22,9 +28,12 @@
 -- column: largest_gap_bytes     bytes    the largest piece of it; empty: not known
 -- column: gaps                  count    pieces of it
 -- column: blocks                count    parts that are given out
--- column: told_bytes            bytes    reserved, as PyTorch says itself; more or less than reserved_bytes if calls of HIP were not recorded
--- column: basis                 text     told: PyTorch told its blocks; from sizes: segments inferred from sizes; other sizes: not those of its caching allocator; empty: only the ledger
--- column: segments              count    pieces of reserved_bytes with the sizes of its caching allocator; empty: not inferred
+-- column: told_bytes            bytes    reserved, as PyTorch says itself; more or less than reserved_bytes if calls of
+--   HIP were not recorded
+-- column: basis                 text     told: PyTorch told its blocks; from sizes: segments inferred from sizes; other
+--   sizes: not those of its caching allocator; empty: only the ledger
+-- column: segments              count    pieces of reserved_bytes with the sizes of its caching allocator; empty: not
+--   inferred
 -- column: segment_bytes         bytes    of reserved_bytes, in these pieces
 -- column: small_segment_bytes   bytes    of that, in pieces of 2 MiB, which serve blocks up to 1 MiB
 WITH of_library(pattern, holder) AS (  -- the first that fits

@@ -1,5 +1,6 @@
 -- Matrix products that were computed again on the processor: those that differ first
--- about: Each row is a function, line and shape. An element differs if it is further from the computed value than atol + rtol x the sum of the magnitudes that were added. fade-check-blas replay FOLDER computes a dumped product again.
+-- about: Each row is a function, line and shape. An element differs if it is further from the computed value than atol
+--   + rtol x the sum of the magnitudes that were added. fade-check-blas replay FOLDER computes a dumped product again.
 -- sort: outcome
 -- limit: 40
 -- leave: caller problem ops pid held_ns worst allowed

@@ -1,11 +1,13 @@
 -- Calls by category: devices, memory, copies, kernels ...
--- about: The category of a function is the same as in fade-query export. ERROR are calls that ask for errors; failed calls are counted in errors.
+-- about: The category of a function is the same as in fade-query export. ERROR are calls that ask for errors; failed
+--   calls are counted in errors.
 -- sort: -self_ns
 -- leave: self_ns
 -- none: no call was recorded
 -- question: time
 -- topic: calls
--- column: category  text      DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR, MARKER, REDIRECT, COMM, BLAS, DNN, FFT, SPARSE, SOLVER, RAND, LOADS, DRIVER or OTHER
+-- column: category  text      DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR, MARKER,
+--   REDIRECT, COMM, BLAS, DNN, FFT, SPARSE, SOLVER, RAND, LOADS, DRIVER or OTHER
 -- column: calls     count     how many
 -- column: errors    count     calls whose result was not success
 -- column: self_ns   net       time in them, without watched calls inside

@@ -1,9 +1,12 @@
 -- Registers, LDS and mode of each kernel
--- about: From the code objects the program loaded or its libraries hold. mode WGP: a work-group may use both compute units (CU) of a
--- about: work-group processor, CU: only one. On RDNA a multiprocessor as HIP counts it is a work-group processor: two CUs. Architectures of no device here are left out.
+-- about: From the code objects the program loaded or its libraries hold. mode WGP: a work-group may use both compute
+--   units (CU) of a
+-- about: work-group processor, CU: only one. On RDNA a multiprocessor as HIP counts it is a work-group processor: two
+--   CUs. Architectures of no device here are left out.
 -- sort: -launches
 -- limit: 40
--- leave: library kernarg_bytes dynamic_stack agprs sgpr_spills vgpr_spills problem sgprs scratch_bytes max_threads wave_size
+-- leave: library kernarg_bytes dynamic_stack agprs sgpr_spills vgpr_spills problem sgprs scratch_bytes max_threads
+--   wave_size
 -- none: no code object for a device of this machine was found
 -- question: work
 -- topic: modules
@@ -25,7 +28,9 @@
 -- column: dynamic_stack  count  1: scratch is the least, not all that it may need
 -- column: library        text   file it is in; empty: loaded from memory or a file of code
 -- column: problem        text   why nothing is known
-SELECT c.name, coalesce((SELECT sum(r.launches) FROM kernel_runs r WHERE r.kernel_id = c.kernel_id), 0) AS launches, c.arch, c.mode, c.vgprs, c.agprs, c.sgprs, c.vgpr_spills, c.sgpr_spills,
-       c.lds AS lds_bytes, c.scratch AS scratch_bytes, c.wave_size, c.max_threads, c.kernarg AS kernarg_bytes, c.dynamic_stack, c.library, c.problem
+SELECT c.name, coalesce((SELECT sum(r.launches) FROM kernel_runs r WHERE r.kernel_id = c.kernel_id), 0) AS launches,
+       c.arch, c.mode, c.vgprs, c.agprs, c.sgprs, c.vgpr_spills, c.sgpr_spills,
+       c.lds AS lds_bytes, c.scratch AS scratch_bytes, c.wave_size, c.max_threads,
+       c.kernarg AS kernarg_bytes, c.dynamic_stack, c.library, c.problem
 FROM kernel_codes c
 WHERE coalesce(c.used, 1) /*? AND c.session = :session */ /*? AND c.name REGEXP :name */

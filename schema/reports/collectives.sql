@@ -1,5 +1,9 @@
 -- Collective operations of RCCL: bytes, ranks, bandwidths as nccl-tests define them
--- about: From the arguments of RCCL's functions (-e all,comm). An operation inside another one counts once, as the outer one. ncclAllToAllv is left out, because its counts are in memory; ncclSend and ncclRecv inside of it count. The number of ranks is that of ncclCommInitRank, ncclCommInitAll or ncclCommCount; that of a communicator of ncclCommSplit alone is not known. Work of a call between ncclGroupStart and ncclGroupEnd is put to run by ncclGroupEnd, so such a call has no time of the GPU.
+-- about: From the arguments of RCCL's functions (-e all,comm). An operation inside another one counts once, as the
+--   outer one. ncclAllToAllv is left out, because its counts are in memory; ncclSend and ncclRecv inside of it count.
+--   The number of ranks is that of ncclCommInitRank, ncclCommInitAll or ncclCommCount; that of a communicator of
+--   ncclCommSplit alone is not known. Work of a call between ncclGroupStart and ncclGroupEnd is put to run by
+--   ncclGroupEnd, so such a call has no time of the GPU.
 -- sort: -total_bytes
 -- limit: 40
 -- leave: pid op count timed rank bytes type alg_gb_per_s
@@ -15,14 +19,16 @@
 -- column: type         text      of an element
 -- column: op           text      Sum, Max ...
 -- column: count        count     elements, as the call has them
--- column: bytes        bytes     of one call, as nccl-tests count: of the whole array, for operations with a part for each rank too
+-- column: bytes        bytes     of one call, as nccl-tests count: of the whole array, for operations with a part for
+--   each rank too
 -- column: calls        count     successful calls
 -- column: total_bytes  bytes     of all calls
 -- column: total_ns     net       time of the calls on the host
 -- column: timed        count     calls with a time of the GPU
 -- column: gpu_ns       duration  time of the GPU for work that the calls put to run; empty without --gpu-times
 -- column: alg_gb_per_s number    algorithm bandwidth: bytes by time of the GPU
--- column: bus_gb_per_s number    bus bandwidth: algorithm bandwidth times a factor of operation and ranks, comparable with the hardware's
+-- column: bus_gb_per_s number    bus bandwidth: algorithm bandwidth times a factor of operation and ranks, comparable
+--   with the hardware's
 WITH known AS MATERIALIZED (
   SELECT function_id AS id, name, counted, whole, factor FROM comm_functions WHERE counted IS NOT NULL
 ), told AS MATERIALIZED (
@@ -60,7 +66,8 @@ WITH known AS MATERIALIZED (
 ), alike AS MATERIALIZED (
   SELECT x.session, x.pid, x.function_id, m.ranks, x.facts, count(*) AS calls, sum(x.duration) AS duration,
     count(s.gpu_ns) AS timed, sum(s.gpu_ns) AS gpu_ns
-  FROM matched x LEFT JOIN made m ON m.id = x.made LEFT JOIN library_work s ON s.call_id = x.id WHERE x.function_id IS NOT NULL
+  FROM matched x LEFT JOIN made m ON m.id = x.made LEFT JOIN library_work s ON s.call_id = x.id
+  WHERE x.function_id IS NOT NULL
   GROUP BY x.session, x.pid, x.function_id, m.ranks, x.facts
 ), read AS (
   SELECT a.*, k.name, k.whole, k.factor, json_extract(a.facts, '$[0]') AS type,

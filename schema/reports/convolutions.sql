@@ -1,6 +1,10 @@
 -- Convolutions of MIOpen and cuDNN by shape: algorithm, FLOPs, and the rate that the GPU reached
--- about: From the arguments of MIOpen and of ZLUDA's cuDNN (-e all,dnn), and from the descriptors that the program made before. 2 operations for each element of the result, filter element and input channel, as MIOpenDriver counts, whatever the algorithm does. The three directions of a convolution have the same number. Convolutions of MIOpen's Find 2.0 (miopenRunSolution) and of cuDNN's graphs are left out.
--- about: -e dnn without all records no launches, so the columns of the GPU's time stay empty. Trials of a find are not convolutions here.
+-- about: From the arguments of MIOpen and of ZLUDA's cuDNN (-e all,dnn), and from the descriptors that the program made
+--   before. 2 operations for each element of the result, filter element and input channel, as MIOpenDriver counts,
+--   whatever the algorithm does. The three directions of a convolution have the same number. Convolutions of MIOpen's
+--   Find 2.0 (miopenRunSolution) and of cuDNN's graphs are left out.
+-- about: -e dnn without all records no launches, so the columns of the GPU's time stay empty. Trials of a find are not
+--   convolutions here.
 -- sort: -flops
 -- limit: 40
 -- leave: pid pad stride dilation layout percent total_ns flops output gpu_ns groups peak_percent gb_per_s
@@ -27,8 +31,10 @@
 -- column: percent       percent   share of the operations of all convolutions
 -- column: bytes         bytes     of the three tensors, each moved once, for all calls
 -- column: gpu_ns        duration  time of the GPU for work that the calls put to run; empty without --gpu-times
--- column: tflops        number    operations by time of the GPU, 1e12 in a second; an algorithm with fewer operations may exceed the peak
--- column: peak_percent  percent   of the highest rate of the card for this type, with matrix units if it has any, at the highest clock; empty: not known
+-- column: tflops        number    operations by time of the GPU, 1e12 in a second; an algorithm with fewer operations
+--   may exceed the peak
+-- column: peak_percent  percent   of the highest rate of the card for this type, with matrix units if it has any, at
+--   the highest clock; empty: not known
 -- column: gb_per_s      number    bytes by time of the GPU
 WITH family(pattern, x, w, y) AS (
   VALUES  -- x, w, y: the parameters with the descriptors of input, filter and output

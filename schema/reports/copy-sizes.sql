@@ -13,10 +13,12 @@
 -- column: bytes           bytes     all together
 -- column: host_ns         net       that the calls took on the host
 -- column: percent         percent   of the copies in that direction
-SELECT direction, memory, smallest AS smallest_bytes, largest AS largest_bytes, sum(n) AS n, sum(bytes) AS bytes, sum(host_ns) AS host_ns,
+SELECT direction, memory, smallest AS smallest_bytes, largest AS largest_bytes,
+       sum(n) AS n, sum(bytes) AS bytes, sum(host_ns) AS host_ns,
        round(100.0 * sum(n) / nullif(sum(sum(n)) OVER (PARTITION BY direction), 0), 1) AS percent
 FROM copy_sizes
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND name REGEXP :name */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  /*? AND name REGEXP :name */
 GROUP BY direction, memory, smallest
 ORDER BY direction, memory, smallest

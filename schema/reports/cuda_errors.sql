@@ -20,9 +20,11 @@ WITH inside AS MATERIALIZED (
   SELECT calls.parent_id, errors.name, errors.error FROM errors JOIN calls ON calls.id = errors.call_id
   WHERE errors.category = 'hip' AND calls.parent_id IS NOT NULL
 )
-SELECT start AS start_ns, pid, errors.name, coalesce(errors.error, errors.code) AS error, repeats, inside.name AS hip_call, inside.error AS hip_error, caller, args
+SELECT start AS start_ns, pid, errors.name, coalesce(errors.error, errors.code) AS error,
+       repeats, inside.name AS hip_call, inside.error AS hip_error, caller, args
 FROM errors LEFT JOIN inside ON inside.parent_id = errors.call_id
-WHERE category = 'cuda' AND errors.id NOT IN (SELECT id FROM failures WHERE normal) /*? AND start >= :from */ /*? AND start < :to */
+WHERE category = 'cuda' AND errors.id NOT IN (SELECT id FROM failures WHERE normal)
+  /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */
     /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   /*? AND (errors.name REGEXP :name OR errors.error REGEXP :name) */

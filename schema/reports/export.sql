@@ -4,14 +4,16 @@
 -- column: timestamp     text      wall clock at the call's entry, ISO 8601 in UTC with microseconds
 -- column: timestamp_ns  id        the same in nanoseconds since 1970
 -- column: function      text      name of the function
--- column: category      text      DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR, MARKER, REDIRECT, COMM, BLAS, DNN, FFT, SPARSE, SOLVER, RAND, LOADS, DRIVER or OTHER
+-- column: category      text      DEVICE, MEMORY, COPY, STREAM, SYNC, KERNEL, MODULE, GRAPH, COMPILE, ERROR, MARKER,
+--   REDIRECT, COMM, BLAS, DNN, FFT, SPARSE, SOLVER, RAND, LOADS, DRIVER or OTHER
 -- column: device_id     id        the thread's current device at entry; empty where it is not known
 -- column: args          json      arguments, an object; empty where the recording lacks them
 -- column: result        id        what the call returned; empty where it returned nothing or never returned
 -- column: result_name   text      name of the result, where it has one
 -- column: failed        json      true: the result means failure; empty where the call never returned
 -- column: duration_ns   duration  time between entry and return; empty where it never returned
--- column: state         text      returned, unwound (exception, longjmp, end of thread), open (still running at the end), entry only (not taken) or unseen (drops says why)
+-- column: state         text      returned, unwound (exception, longjmp, end of thread), open (still running at the
+--   end), entry only (not taken) or unseen (drops says why)
 -- column: pid           id        process
 -- column: tid           id        thread
 -- column: id            id        of the call

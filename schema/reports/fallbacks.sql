@@ -1,6 +1,11 @@
 -- Products and convolutions that a library had no algorithm for, and what the thread computed instead
--- about: From the arguments of hipBLASLt, cuBLASLt and the libraries beside them (-e all,blas). The answer none of a question for an algorithm, or a product that failed; then the next product of the same thread. It says only what was seen: why the library had none is not in its answer.
--- about: Convolutions are those of MIOpen (-e all,dnn). A question for solutions or a find was answered with none, or a call failed. Or a find got less workspace than MIOpen had named just before. Then the next convolution of the same thread, if direction and sizes are the same. A find with less workspace may have found the same algorithm: that is not seen.
+-- about: From the arguments of hipBLASLt, cuBLASLt and the libraries beside them (-e all,blas). The answer none of a
+--   question for an algorithm, or a product that failed; then the next product of the same thread. It says only what
+--   was seen: why the library had none is not in its answer.
+-- about: Convolutions are those of MIOpen (-e all,dnn). A question for solutions or a find was answered with none, or a
+--   call failed. Or a find got less workspace than MIOpen had named just before. Then the next convolution of the same
+--   thread, if direction and sizes are the same. A find with less workspace may have found the same algorithm: that is
+--   not seen.
 -- sort: -asked
 -- limit: 40
 -- leave: pid batch first_ns input filter
@@ -18,11 +23,13 @@
 -- column: type       text   elements of the left matrix, or of the input
 -- column: answer     text   no algorithm, no solution, the error, or the workspace in bytes
 -- column: asked      count  calls with this answer
--- column: used       text   function that computed the same sizes next, with its algorithm or solution if it is a convolution; empty: none did, or they had other sizes
+-- column: used       text   function that computed the same sizes next, with its algorithm or solution if it is a
+--   convolution; empty: none did, or they had other sizes
 -- column: followed   count  how often it did
 -- column: first_ns   time   the first of these calls
 -- column: input      text   of a convolution: images, channels, then the size of an image (x)
--- column: filter     text   of a convolution: output channels, input channels of a group, then the size of the filter (w)
+-- column: filter     text   of a convolution: output channels, input channels of a group, then the size of the filter
+--   (w)
 WITH step AS MATERIALIZED (
   SELECT function_id AS id, name, CASE WHEN name GLOB 'miopenFind*' THEN 'finds' WHEN name GLOB '*GetSolution*'
       THEN 'asks' WHEN name GLOB '*CompileSolution' THEN 'compiles' WHEN name GLOB '*GetWorkSpaceSize' THEN 'sizes'

@@ -1,5 +1,8 @@
 -- Fourier transforms of rocFFT, hipFFT and cuFFT by length: calls, FLOPs, and the rate that the GPU reached
--- about: From the plans that the program made (-e all,fft), and the calls that execute them. A transform of one library inside a transform of another counts once, as the outer one. By convention a transform of N complex numbers is 5 N log2 N operations, of real ones half of that, whatever the algorithm does; N is the product of all lengths. Plans over several GPUs are left out.
+-- about: From the plans that the program made (-e all,fft), and the calls that execute them. A transform of one library
+--   inside a transform of another counts once, as the outer one. By convention a transform of N complex numbers is 5 N
+--   log2 N operations, of real ones half of that, whatever the algorithm does; N is the product of all lengths. Plans
+--   over several GPUs are left out.
 -- about: -e fft without all records no launches, so the columns of the GPU's time stay empty.
 -- sort: -flops
 -- limit: 40
@@ -23,7 +26,8 @@
 -- column: bytes         bytes     of input and output, each moved once, for all calls
 -- column: gpu_ns        duration  time of the GPU for work that the calls put to run; empty without --gpu-times
 -- column: tflops        number    operations by time of the GPU, 1e12 in a second
--- column: peak_percent  percent   of the highest rate of the card's vector units for this type, at the highest clock; empty: not known
+-- column: peak_percent  percent   of the highest rate of the card's vector units for this type, at the highest clock;
+--   empty: not known
 -- column: gb_per_s      number    bytes by time of the GPU
 WITH family(pattern) AS (
   VALUES ('^rocfft_execute$'), ('^(hip|cu)fftExec(C2C|R2C|C2R|Z2Z|D2Z|Z2D)$'), ('^(hip|cu)fftXtExec$')
@@ -72,7 +76,8 @@ WITH family(pattern) AS (
 ), alike AS MATERIALIZED (  -- arguments of equal calls are unpacked once
   SELECT c.session, c.pid, c.name, c.function_id, c.direction, p.facts, count(*) AS calls, sum(c.duration) AS duration,
     count(n.gpu_ns) AS timed, sum(n.gpu_ns) AS gpu_ns, max(n.device) AS device
-  FROM chosen c JOIN matched m ON m.id = c.id LEFT JOIN made p ON p.id = m.made LEFT JOIN library_work n ON n.call_id = c.id
+  FROM chosen c JOIN matched m ON m.id = c.id LEFT JOIN made p ON p.id = m.made
+    LEFT JOIN library_work n ON n.call_id = c.id
   GROUP BY c.session, c.pid, c.function_id, c.direction, p.facts
 ), read AS (
   SELECT a.*, coalesce(json_extract(a.facts, '$.lengths'), json_extract(a.facts, '$.n'),

@@ -1,5 +1,6 @@
 -- Diagnoses: what is wrong, why, what to do
--- about: Computed from the recording. info explains, warning is worth a look, error keeps the program from using the GPU. man fade-findings
+-- about: Computed from the recording. info explains, warning is worth a look, error keeps the program from using the
+--   GPU. man fade-findings
 -- about: has a section for each.
 -- sort: place
 -- limit: 50
@@ -15,7 +16,8 @@
 -- column: advice    text  what to do
 -- column: device    id    ordinal of the device, where it is about one
 -- column: pids      text  processes that it holds for
-SELECT row_number() OVER (ORDER BY CASE severity WHEN 'error' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END, finding, device, subject, text) AS place, severity, finding, subject, text, advice, device,
+SELECT row_number() OVER (ORDER BY CASE severity WHEN 'error' THEN 1 WHEN 'warning' THEN 2 ELSE 3 END,
+                          finding, device, subject, text) AS place, severity, finding, subject, text, advice, device,
        group_concat(DISTINCT pid) AS pids
 FROM findings
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */

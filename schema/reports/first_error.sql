@@ -16,7 +16,8 @@
 -- column: meaning         text   of the result, where known
 -- column: inside          text   the watched function that made the call, where it was one
 -- column: caller          text   where it was called from
--- column: user_line       text   your own line: the innermost outside of packages (--skip-frames), where its stack was taken
+-- column: user_line       text   your own line: the innermost outside of packages (--skip-frames), where its stack was
+--   taken
 -- column: frames          text   the three innermost frames of the program's own code
 -- column: stack           id     its stack: fade-query stacks --stack ID
 -- column: args            text   arguments
@@ -25,9 +26,13 @@
 -- column: call_id         id     id of the call
 -- column: command         command  of the process
 -- column: advice          text   what to do
-SELECT start AS start_ns, pid, (SELECT max(r.rank) FROM process_ranks r WHERE r.session = e.session AND r.pid = e.pid) AS rank,
-       tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside, caller, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line, t.frames, k.stack, args,
-       next_name || coalesce(' ' || next_result, '') AS next, asked_name || coalesce(' ' || asked_result, '') AS asked, e.call_id, command, advice
+SELECT start AS start_ns, pid, (SELECT max(r.rank) FROM process_ranks r WHERE r.session = e.session
+                                   AND r.pid = e.pid) AS rank,
+       tid, name, code, error, sticky, calls_after, failures_after, same_after, meaning, inside,
+       caller, (SELECT u.user_line FROM user_lines u WHERE u.stack = k.stack) AS user_line, t.frames, k.stack, args,
+       next_name || coalesce(' ' || next_result, '') AS next, asked_name || coalesce(' ' || asked_result, '') AS asked,
+       e.call_id, command, advice
 FROM first_errors e LEFT JOIN stack_calls k ON k.call_id = e.call_id LEFT JOIN stack_tops t ON t.stack = k.stack
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND (name REGEXP :name OR error REGEXP :name) */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  /*? AND (name REGEXP :name OR error REGEXP :name) */

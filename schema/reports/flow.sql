@@ -1,5 +1,6 @@
 -- Calls inside of other calls, by API, and their cost
--- about: One row for each pair of caller and callee, for example CUDA (ZLUDA) calling HIP, hiprtc calling HIP, or a function of your own.
+-- about: One row for each pair of caller and callee, for example CUDA (ZLUDA) calling HIP, hiprtc calling HIP, or a
+--   function of your own.
 -- sort: -total_ns
 -- limit: 40
 -- leave: added_ns calls_per_caller caller_api callee_api
@@ -15,7 +16,8 @@
 -- column: total_ns          net       time in the callee
 -- column: added_ns          net       the caller's own time, outside of watched calls
 WITH stat AS MATERIALIZED (
-  SELECT function_id, parent_function_id, name, category, sum(calls) AS calls, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns
+  SELECT function_id, parent_function_id, name, category, sum(calls) AS calls,
+         sum(total_ns) AS total_ns, sum(self_ns) AS self_ns
   FROM call_stats
   WHERE true /*? AND session = :session */ /*? AND pid = :pid */
     /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */

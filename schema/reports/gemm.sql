@@ -1,6 +1,10 @@
 -- Matrix products by shape: calls, FLOPs, and the rate that the GPU reached
--- about: From the arguments of rocBLAS, hipBLAS, hipBLASLt and cuBLAS (-e all,blas). A product of one library inside a product of another counts once, as the outer one. A product is 2 m n k operations for each element of the batch, 8 m n k of complex numbers. Grouped products of cuBLAS are left out, because their shapes are in memory, and cublasUint8gemmBias.
--- about: -e blas without all records no launches, so the columns of the GPU's time stay empty. Types of complex numbers are named as numpy does: c64 has two f32.
+-- about: From the arguments of rocBLAS, hipBLAS, hipBLASLt and cuBLAS (-e all,blas). A product of one library inside a
+--   product of another counts once, as the outer one. A product is 2 m n k operations for each element of the batch, 8
+--   m n k of complex numbers. Grouped products of cuBLAS are left out, because their shapes are in memory, and
+--   cublasUint8gemmBias.
+-- about: -e blas without all records no launches, so the columns of the GPU's time stay empty. Types of complex numbers
+--   are named as numpy does: c64 has two f32.
 -- sort: -flops
 -- limit: 40
 -- leave: ld pid bytes trans gb_per_s percent flops peak_percent batch gpu_ns
@@ -15,7 +19,8 @@
 -- column: n             count     columns of the result
 -- column: k             count     columns of the left matrix, and rows of the right one
 -- column: batch         count     products of one call
--- column: types         text      elements of the left, right and resulting matrix, if they differ; then the type that is computed in
+-- column: types         text      elements of the left, right and resulting matrix, if they differ; then the type that
+--   is computed in
 -- column: trans         text      N, T or C: whether the left and the right matrix are transposed
 -- column: ld            text      leading dimensions of the left, right and resulting matrix
 -- column: calls         count     successful calls with this shape
@@ -25,7 +30,8 @@
 -- column: bytes         bytes     of the three matrices, each moved once, for all calls
 -- column: gpu_ns        duration  time of the GPU for work that the calls put to run; empty without --gpu-times
 -- column: tflops        number    operations by time of the GPU, 1e12 in a second
--- column: peak_percent  percent   of the highest rate of the card for this type, with matrix units if it has any, at the highest clock; empty: not known
+-- column: peak_percent  percent   of the highest rate of the card for this type, with matrix units if it has any, at
+--   the highest clock; empty: not known
 -- column: gb_per_s      number    bytes by time of the GPU
 WITH told AS MATERIALIZED (
   SELECT * FROM matrix_calls WHERE failed = 0 AND NOT asks

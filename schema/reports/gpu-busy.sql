@@ -1,5 +1,6 @@
 -- How busy each GPU was in each second
--- about: Busy is the time in which anything ran, on whatever queue: no moment counts twice. A second without any work has no row.
+-- about: Busy is the time in which anything ran, on whatever queue: no moment counts twice. A second without any work
+--   has no row.
 -- sort: second
 -- limit: 60
 -- leave: overlap_ns pid

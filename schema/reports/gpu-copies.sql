@@ -1,5 +1,6 @@
 -- Copies by the GPU's own times: direction, bytes, GB/s
--- about: Times of copies that ran at once are added up. Report gpu says which part of the time with copies had kernels as well.
+-- about: Times of copies that ran at once are added up. Report gpu says which part of the time with copies had kernels
+--   as well.
 -- sort: -total_ns
 -- limit: 40
 -- leave: max_ns avg_bytes
@@ -17,8 +18,11 @@
 -- column: avg_ns     duration  of one
 -- column: max_ns     duration  the longest
 -- column: gb_per_s   number    bytes by total time
-SELECT direction, pid, device, sum(n) AS n, sum(bytes) AS bytes, sum(bytes) / sum(n) AS avg_bytes, sum(total_ns) AS total_ns,
-       sum(total_ns) / sum(n) AS avg_ns, max(max_ns) AS max_ns, round(1.0 * nullif(sum(bytes), 0) / nullif(sum(total_ns), 0), 2) AS gb_per_s
+SELECT direction, pid, device, sum(n) AS n, sum(bytes) AS bytes, sum(bytes) / sum(n) AS avg_bytes,
+       sum(total_ns) AS total_ns,
+       sum(total_ns) / sum(n) AS avg_ns, max(max_ns) AS max_ns,
+       round(1.0 * nullif(sum(bytes), 0) / nullif(sum(total_ns), 0), 2) AS gb_per_s
 FROM gpu_copies
-WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */ /*? AND direction REGEXP :name */
+WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */
+  /*? AND direction REGEXP :name */
 GROUP BY session, process_id, direction, device

@@ -1,9 +1,12 @@
 -- Memory of each GPU by the calls that were recorded and by the driver: what holds the rest
--- about: A row has the moment at which the process had allocated most on a device. Recorded calls are fade's ledger; the driver is asked once a second.
--- about: Beside HIP's allocations a process holds memory for the runtime, code objects, scratch memory, queues and pools.
+-- about: A row has the moment at which the process had allocated most on a device. Recorded calls are fade's ledger;
+--   the driver is asked once a second.
+-- about: Beside HIP's allocations a process holds memory for the runtime, code objects, scratch memory, queues and
+--   pools.
 -- sort: pid
 -- leave: node pci start_ns doubt
--- none: no moment is known to both: no GPU memory was allocated, or the driver shows no GPU in sysfs (--no-sensors, WSL)
+-- none: no moment is known to both: no GPU memory was allocated, or the driver shows no GPU in sysfs (--no-sensors,
+--   WSL)
 -- question: work
 -- topic: allocations
 -- events: mem

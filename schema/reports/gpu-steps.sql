@@ -1,9 +1,11 @@
 -- Steps of the program (fade-run --step) with the work of the GPU that they put to run
--- about: Work belongs to the step whose calls put it to run, also if it ran later. busy_percent may be above 100 if a step ran ahead of the GPU.
+-- about: Work belongs to the step whose calls put it to run, also if it ran later. busy_percent may be above 100 if a
+--   step ran ahead of the GPU.
 -- sort: start_ns
 -- limit: 40
 -- leave: pid complete tid start_ns works gpu_ns
--- none: no step has work of a GPU with a time (steps come from --step 'range:NAME', or --step FUNCTION that is called once in each)
+-- none: no step has work of a GPU with a time (steps come from --step 'range:NAME', or --step FUNCTION that is called
+--   once in each)
 -- question: time
 -- topic: kernels
 -- record: --gpu-times --step 'range:*'

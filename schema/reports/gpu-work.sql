@@ -1,5 +1,6 @@
 -- Kernels, copies and fills by the GPU's own times
--- about: Times are those of the GPU. Queues that work at once are added up, so the total may be more than the time that passed.
+-- about: Times are those of the GPU. Queues that work at once are added up, so the total may be more than the time that
+--   passed.
 -- about: Report gpu-coverage says how much of the work has a time.
 -- sort: -total_ns
 -- limit: 40
@@ -23,7 +24,8 @@
 -- column: gb_per_s  number    bytes by total time
 -- column: first_ns  time      begin of the first
 -- column: last_ns   time      end of the last
-SELECT kind, name, device, sum(n) AS n, sum(total_ns) AS total_ns, sum(total_ns) / sum(n) AS avg_ns, min(min_ns) AS min_ns,
+SELECT kind, name, device, sum(n) AS n, sum(total_ns) AS total_ns, sum(total_ns) / sum(n) AS avg_ns,
+       min(min_ns) AS min_ns,
        fade_percentile(hist, 0.5, min_ns, max_ns) AS p50_ns, fade_percentile(hist, 0.9, min_ns, max_ns) AS p90_ns,
        fade_percentile(hist, 0.99, min_ns, max_ns) AS p99_ns, max(max_ns) AS max_ns, sum(bytes) AS bytes,
        round(1.0 * sum(bytes) / nullif(sum(total_ns), 0), 2) AS gb_per_s, min(first) AS first_ns, max(last) AS last_ns

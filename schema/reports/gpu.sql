@@ -1,6 +1,8 @@
 -- How busy each GPU was, by its own times, and why it was idle
--- about: Busy is the time in which anything ran, on whatever queue: no moment counts twice. It counts from the first work to the last one.
--- about: Idle times have a cause by what the thread that put the next work to run did when the work before ended. fade's own stops delay launches, too: fade-query overhead.
+-- about: Busy is the time in which anything ran, on whatever queue: no moment counts twice. It counts from the first
+--   work to the last one.
+-- about: Idle times have a cause by what the thread that put the next work to run did when the work before ended.
+--   fade's own stops delay launches, too: fade-query overhead.
 -- about: A share is of the work that has a time: without_time says how much has none. Report gpu-coverage says why.
 -- sort: pid
 -- leave: max_idle_ns unknown_ns late without_time overlap_percent copy_ns kernel_ns first_ns queued_ns copy_idle_ns
@@ -18,7 +20,8 @@
 -- column: copy_ns          duration  time with a copy
 -- column: overlap_percent  percent   of the time with a copy, that with a kernel or a fill as well
 -- column: idle_ns          duration  time without work
--- column: launch_idle_ns   duration  of that, while the thread of the next work was in a launch, or made one right after the other
+-- column: launch_idle_ns   duration  of that, while the thread of the next work was in a launch, or made one right
+--   after the other
 -- column: sync_idle_ns     duration  of that, after the host had waited for the GPU in a synchronising call
 -- column: copy_idle_ns     duration  of that, after the host had waited in a copy
 -- column: host_idle_ns     duration  of that, while the thread of the next work did something else

@@ -1,5 +1,6 @@
 -- Files of other profilers that were imported, and how well they fit
--- about: Times of the file are shifted onto the recording's clock. Calls that both tools saw say by how much, and tie the GPU's work to fade's calls.
+-- about: Times of the file are shifted onto the recording's clock. Calls that both tools saw say by how much, and tie
+--   the GPU's work to fade's calls.
 -- sort: id
 -- none: nothing was imported (fade-query import FILE)
 -- question: complete

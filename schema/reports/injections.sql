@@ -9,7 +9,8 @@
 -- column: origin    text   --inject, --replace or FILE:LINE:COLUMN
 -- column: pid       id     process
 -- column: name      text   function
--- column: action    text   error, late error, sticky error, last error, delay, environment, or the argument that was replaced
+-- column: action    text   error, late error, sticky error, last error, delay, environment, or the argument that was
+--   replaced
 -- column: hits      count  how often it was applied like this
 -- column: was       text   value before; empty for a call that was skipped
 -- column: became    text   error, time or value that it became
@@ -20,7 +21,8 @@
 -- column: last_ns   time   last application
 -- column: seed      id     of chance=
 -- column: unused    yesno  never applied
-SELECT i.spec, i.origin, h.pid, h.name, coalesce(h.action, i.action) AS action, coalesce(sum(h.n), 0) AS hits, h.was, h.became,
+SELECT i.spec, i.origin, h.pid, h.name, coalesce(h.action, i.action) AS action,
+       coalesce(sum(h.n), 0) AS hits, h.was, h.became,
        coalesce(h.caller, h.caller_library) AS caller, h.tid, min(h.call_id) AS call_id, min(h.first) AS first_ns,
        max(h.last) AS last_ns, i.seed, h.id IS NULL AS unused
 FROM injections i LEFT JOIN injection_hits h ON h.rule_id = i.id /*? AND h.pid = :pid */

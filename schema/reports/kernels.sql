@@ -1,10 +1,14 @@
 -- Kernels by the number of launches
--- about: Launch times are those of the launching call on the host. GPU times are there with fade-run --gpu-times. Grid and block are the most frequent ones.
--- about: A kernel whose code was loaded before fade recorded the program has no name, and its handle (0x...) stands instead.
--- about: What launches of graphs ran is counted; their time is in the report graphs. What the code needs is in the report code.
+-- about: Launch times are those of the launching call on the host. GPU times are there with fade-run --gpu-times. Grid
+--   and block are the most frequent ones.
+-- about: A kernel whose code was loaded before fade recorded the program has no name, and its handle (0x...) stands
+--   instead.
+-- about: What launches of graphs ran is counted; their time is in the report graphs. What the code needs is in the
+--   report code.
 -- sort: -launches
 -- limit: 40
--- leave: last_ns first_ns gpu_min_ns gpu_p99_ns gpu_p50_ns launch_max_ns vgprs streams devices shared_bytes geometries in_graphs errors mode launch_avg_ns
+-- leave: last_ns first_ns gpu_min_ns gpu_p99_ns gpu_p50_ns launch_max_ns vgprs streams devices shared_bytes geometries
+--   in_graphs errors mode launch_avg_ns
 -- none: no kernel was launched
 -- question: work
 -- topic: kernels
@@ -19,7 +23,8 @@
 -- column: shared_bytes     bytes     dynamic shared memory (LDS)
 -- column: streams          count     different streams, those of graphs not counted
 -- column: devices          text      ordinals of the streams' devices
--- column: mode             text      WGP: a work-group may use both compute units of a work-group processor; CU: one (report code)
+-- column: mode             text      WGP: a work-group may use both compute units of a work-group processor; CU: one
+--   (report code)
 -- column: vgprs            count     vector registers of a work-item (report code)
 -- column: launch_total_ns  net       time of the launching calls
 -- column: launch_avg_ns    net       of one

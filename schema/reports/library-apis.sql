@@ -1,5 +1,6 @@
 -- Which library called which API: calls and time, of all processes together
--- about: The library is the one that holds the calling instruction. fade-run --summary=libraries prints this table at the end.
+-- about: The library is the one that holds the calling instruction. fade-run --summary=libraries prints this table at
+--   the end.
 -- sort: -self_ns
 -- limit: 40
 -- leave: functions errors

@@ -1,5 +1,6 @@
 -- Calls of the libraries above HIP (rocBLAS, RCCL, MIOpen ...), and what they did with HIP
--- about: Groups comm, blas, dnn, fft, sparse, solver and rand of -e turn these functions on. A call of one library may contain a call of another: both have the HIP calls, launches and time of the GPU inside.
+-- about: Groups comm, blas, dnn, fft, sparse, solver and rand of -e turn these functions on. A call of one library may
+--   contain a call of another: both have the HIP calls, launches and time of the GPU inside.
 -- sort: -total_ns
 -- limit: 40
 -- leave: max_ns pid errors library self_ns

@@ -12,7 +12,8 @@
 -- column: value     id    signal number, exit status, pid of the child ...
 -- column: detail    text  in words
 WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
-SELECT start AS start_ns, pid, (SELECT r.rank FROM rank_of r WHERE r.session = lifecycle.session AND r.pid = lifecycle.pid) AS rank, tid, kind, value, detail
+SELECT start AS start_ns, pid, (SELECT r.rank FROM rank_of r WHERE r.session = lifecycle.session
+                                   AND r.pid = lifecycle.pid) AS rank, tid, kind, value, detail
 FROM lifecycle
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */

@@ -1,5 +1,6 @@
 -- Libraries and symbols that the program looked up while it ran (dlopen, dlsym), those that are missing first
--- about: From calls of libc (fade-run -e all,loads). A symbol that is missing is often no fault: programs ask for functions of newer libraries.
+-- about: From calls of libc (fade-run -e all,loads). A symbol that is missing is often no fault: programs ask for
+--   functions of newer libraries.
 -- limit: 40
 -- leave: pid version total_ns
 -- none: nothing was looked up

@@ -1,5 +1,6 @@
 -- Free memory reported by HIP, compared with what the program allocated
--- about: The difference is memory of other processes, of the runtime itself (kernels, scratch, rounding up), of pools, and allocated before fade attached.
+-- about: The difference is memory of other processes, of the runtime itself (kernels, scratch, rounding up), of pools,
+--   and allocated before fade attached.
 -- sort: start_ns
 -- limit: 60
 -- leave: call pid
@@ -20,7 +21,9 @@
 -- column: percent           percent  the difference, of the total
 -- column: call              id       id of the call
 WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
-SELECT start AS start_ns, pid, (SELECT r.rank FROM rank_of r WHERE r.session = memory_told.session AND r.pid = memory_told.pid) AS rank, device, total AS total_bytes, free AS free_bytes, in_use AS in_use_bytes, ledger AS ledger_bytes, difference AS difference_bytes,
+SELECT start AS start_ns, pid, (SELECT r.rank FROM rank_of r WHERE r.session = memory_told.session
+                                   AND r.pid = memory_told.pid) AS rank, device, total AS total_bytes,
+       free AS free_bytes, in_use AS in_use_bytes, ledger AS ledger_bytes, difference AS difference_bytes,
        round(100.0 * difference / nullif(total, 0), 1) AS percent, call_id AS call
 FROM memory_told
 WHERE true /*? AND start >= :from */ /*? AND start < :to */

@@ -18,8 +18,11 @@
 -- column: start_ns    time   when loaded
 -- column: end_ns      time   when unloaded
 WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
-SELECT path, nullif(role, '') AS role, nullif(version, '') AS version, sites, nullif(build_id, '') AS build_id, nullif(soname, '') AS soname, pid, (SELECT r.rank FROM rank_of r WHERE r.session = modules.session AND r.pid = modules.pid) AS rank,
+SELECT path, nullif(role, '') AS role, nullif(version, '') AS version, sites, nullif(build_id, '') AS build_id,
+       nullif(soname, '') AS soname, pid,
+       (SELECT r.rank FROM rank_of r WHERE r.session = modules.session AND r.pid = modules.pid) AS rank,
        base_hex AS base, size AS size_bytes, start AS start_ns, "end" AS end_ns
 FROM modules
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND path REGEXP :name */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  /*? AND path REGEXP :name */

@@ -1,5 +1,6 @@
 -- Copies between host and GPU by step: NaN, infinities, and a checksum of all bytes that were looked at
--- about: Equal steps of two ranks have equal checksums, in whatever order their copies were made. fade-query diff A B --numbers compares the copies of two recordings.
+-- about: Equal steps of two ranks have equal checksums, in whatever order their copies were made. fade-query diff A B
+--   --numbers compares the copies of two recordings.
 -- sort: step
 -- limit: 100
 -- leave: step_name scanned_bytes outside pid

@@ -1,5 +1,7 @@
 -- NaN, infinities and values outside of a range in copies between host and GPU, by line and buffer
--- about: A copy to the GPU is looked at before it is made. A copy to the host is looked at when it has been waited for. So a NaN was in the host's memory at that moment. A type with "guessed" follows from the bytes: fade-run --watch-numbers nan,inf,dtype=f32 tells it.
+-- about: A copy to the GPU is looked at before it is made. A copy to the host is looked at when it has been waited for.
+--   So a NaN was in the host's memory at that moment. A type with "guessed" follows from the bytes: fade-run
+--   --watch-numbers nan,inf,dtype=f32 tells it.
 -- sort: first_ns
 -- limit: 40
 -- leave: caller least greatest scanned_bytes first_element call_id pid
@@ -20,7 +22,8 @@
 -- column: first_element count     place of that element in the buffer, from 0
 -- column: type          text      type of the elements
 -- column: guessed       yesno     the type is a guess
--- column: origin        text      of the first NaN: host (in the host's memory before the upload), uploaded (seen going up to the same address before), gpu (not seen there), gpu? (no such upload was looked at)
+-- column: origin        text      of the first NaN: host (in the host's memory before the upload), uploaded (seen going
+--   up to the same address before), gpu (not seen there), gpu? (no such upload was looked at)
 -- column: buffer        text      address in the GPU's memory
 -- column: scanned_bytes bytes     bytes of these copies that were looked at
 -- column: least         number    least finite element; only with range

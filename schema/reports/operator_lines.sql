@@ -1,5 +1,6 @@
 -- Operators of PyTorch by your own line
--- about: Only calls whose stack was recorded have a line. By default that is the first call of each operator from each place of the C++ code; fade-run --stacks all has all of them.
+-- about: Only calls whose stack was recorded have a line. By default that is the first call of each operator from each
+--   place of the C++ code; fade-run --stacks all has all of them.
 -- hidden: a variant of operators
 -- sort: -self_ns
 -- limit: 40

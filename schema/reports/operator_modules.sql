@@ -1,5 +1,7 @@
 -- Operators of PyTorch by the nn.Module whose forward() called them
--- about: A module is named by the functions called forward on the Python stack, from the outermost on. The name is that of the class that defines forward, from Python 3.11 on. Only calls whose stack was recorded count: fade-run --stacks all has all of them.
+-- about: A module is named by the functions called forward on the Python stack, from the outermost on. The name is that
+--   of the class that defines forward, from Python 3.11 on. Only calls whose stack was recorded count: fade-run
+--   --stacks all has all of them.
 -- hidden: a variant of operators
 -- sort: -self_ns
 -- limit: 40

@@ -1,6 +1,9 @@
 -- Operators of PyTorch by the types and sizes of their arguments, with FLOPs
--- about: Recorded with fade-run -e ops --operator-shapes. A tensor is its type and sizes: f32[2,3]; one of a GPU has its device. Calls without shapes were made before fade knew the layout of tensors (fade-query lifecycle), or have only arguments that it does not read.
--- about: flops counts what torch.profiler counts (with_flops): mm, addmm, bmm, baddbmm, conv2d, add and mul. Other operators have none: linear has those of the addmm inside it.
+-- about: Recorded with fade-run -e ops --operator-shapes. A tensor is its type and sizes: f32[2,3]; one of a GPU has
+--   its device. Calls without shapes were made before fade knew the layout of tensors (fade-query lifecycle), or have
+--   only arguments that it does not read.
+-- about: flops counts what torch.profiler counts (with_flops): mm, addmm, bmm, baddbmm, conv2d, add and mul. Other
+--   operators have none: linear has those of the addmm inside it.
 -- hidden: a variant of operators
 -- sort: -total_ns
 -- limit: 40

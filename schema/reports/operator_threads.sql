@@ -1,5 +1,8 @@
 -- Operators of PyTorch by kind of thread
--- about: The kind comes from names: pt_autograd_N is PyTorch's thread for the backward pass of device N, pt_data_worker a worker of a DataLoader, pt_data_pin the thread that copies into pinned memory. A forked process without such a name is called worker: DataLoaders of PyTorch before 2.5 give no names. The backward pass of the CPU runs in the thread that called backward(), so it has no kind of its own.
+-- about: The kind comes from names: pt_autograd_N is PyTorch's thread for the backward pass of device N, pt_data_worker
+--   a worker of a DataLoader, pt_data_pin the thread that copies into pinned memory. A forked process without such a
+--   name is called worker: DataLoaders of PyTorch before 2.5 give no names. The backward pass of the CPU runs in the
+--   thread that called backward(), so it has no kind of its own.
 -- hidden: a variant of operators
 -- sort: -self_ns
 -- limit: 40

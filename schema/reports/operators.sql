@@ -1,5 +1,7 @@
 -- Operators of PyTorch: their time on the host, what they called in HIP, and the time of the GPU for it
--- about: Recorded by -e ops, or taken from a trace of PyTorch's profiler (fade-query import FILE). total: with the operators in it; self: outside of them. --by-line, --by-module, --by-shape and --by-thread add up by your own line, nn.Module, arguments and kind of thread.
+-- about: Recorded by -e ops, or taken from a trace of PyTorch's profiler (fade-query import FILE). total: with the
+--   operators in it; self: outside of them. --by-line, --by-module, --by-shape and --by-thread add up by your own line,
+--   nn.Module, arguments and kind of thread.
 -- sort: -self_ns
 -- limit: 40
 -- leave: max_ns avg_ns hip_calls self_percent
@@ -18,9 +20,11 @@
 -- column: total_ns      net       time on the host
 -- column: avg_ns        net       of one
 -- column: max_ns        duration  the longest
--- column: hip_calls     count     calls of HIP inside, at any depth; empty for imported operators, and if not every call has a row
+-- column: hip_calls     count     calls of HIP inside, at any depth; empty for imported operators, and if not every
+--   call has a row
 -- column: launches      count     of them put a kernel or graph to run
--- column: self_works    count     kernels, copies and fills that were put to run outside operators in it; empty as hip_calls
+-- column: self_works    count     kernels, copies and fills that were put to run outside operators in it; empty as
+--   hip_calls
 -- column: self_gpu_ns   duration  time of these on the GPU; empty without --gpu-times
 -- column: total_works   count     kernels, copies and fills that were put to run in it, at any depth
 -- column: total_gpu_ns  duration  time of these on the GPU

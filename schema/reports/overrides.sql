@@ -17,8 +17,10 @@
 -- column: first_ns  time   first application
 -- column: last_ns   time   last application
 -- column: unused    yesno  never applied
-SELECT o.spec, coalesce(h.target, o.target) AS target, h.device, o.value, o.origin, coalesce(sum(h.n), 0) AS hits, h.was, h.became,
-       coalesce(h.caller, h.caller_library) AS caller, min(h.first) AS first_ns, max(h.last) AS last_ns, h.id IS NULL AS unused
+SELECT o.spec, coalesce(h.target, o.target) AS target, h.device, o.value,
+       o.origin, coalesce(sum(h.n), 0) AS hits, h.was, h.became,
+       coalesce(h.caller, h.caller_library) AS caller, min(h.first) AS first_ns,
+       max(h.last) AS last_ns, h.id IS NULL AS unused
 FROM overrides o LEFT JOIN override_hits h ON h.rule_id = o.id /*? AND h.pid = :pid */
     /*? AND (h.session, h.pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND h.tid = :tid */
      /*? AND h.device = :device */

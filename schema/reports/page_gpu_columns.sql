@@ -4,7 +4,8 @@
 WITH second AS (
   SELECT process_id, pid, device, busy_ns, sec * 1000000000 - :first AS at
   FROM gpu_busy_seconds
-  WHERE sec * 1000000000 >= :first AND sec * 1000000000 < :first + :span /*? AND session = :session */ /*? AND pid = :pid */),
+  WHERE sec * 1000000000 >= :first AND sec * 1000000000 < :first + :span
+    /*? AND session = :session */ /*? AND pid = :pid */),
 cut AS (
   SELECT *, at * :width / :span AS part,
          min(1.0, (at * :width / :span + 1) * 1.0 * :span / :width / 1000000000 - at / 1000000000.0) AS share

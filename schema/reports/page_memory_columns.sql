@@ -11,6 +11,7 @@ WITH part AS MATERIALIZED (
 SELECT pid, device, kind, part, peak,
        (SELECT m.used
         FROM memory_timeline m
-        WHERE m.ms = p.ms AND m.session = p.session AND m.pid = p.pid AND m.device IS p.device AND m.kind = p.kind) AS used
+        WHERE m.ms = p.ms AND m.session = p.session AND m.pid = p.pid AND m.device IS p.device
+           AND m.kind = p.kind) AS used
 FROM part p
 ORDER BY part

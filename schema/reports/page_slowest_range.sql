@@ -1,5 +1,5 @@
--- A range that took ten times as long as is usual for its kind, and 10 ms or more, in a program without steps. Names that
--- differ in their last number are one kind. The first range of a kind is left out: programs warm up in it.
+-- A range that took ten times as long as is usual for its kind, and 10 ms or more, in a program without steps. Names
+-- that differ in their last number are one kind. The first range of a kind is left out: programs warm up in it.
 WITH r AS MATERIALIZED (
   SELECT name, rtrim(name, '0123456789') AS kind, n, min_ns, max_ns, hist
   FROM range_stats

@@ -1,5 +1,6 @@
 -- What was not recorded, and why. Without a beginning: somewhere in the process, so it is told at the end.
-SELECT g.session, g.pid, NULL AS tid, 'not recorded' AS lane, 0 AS folds, g.start IS NULL AS instant, 'not recorded' AS category,
+SELECT g.session, g.pid, NULL AS tid, 'not recorded' AS lane, 0 AS folds,
+       g.start IS NULL AS instant, 'not recorded' AS category,
        g.why AS name, coalesce(g.start, s.end_ns - s.start_ns, g.last, 0) AS start, g."end", g.word AS reason
 FROM (
   SELECT session, pid, start, "end", why, word,

@@ -1,5 +1,6 @@
 -- Memory in use by fade's ledger: in each thousandth of a second with a change its highest, and then its last value.
-SELECT session, pid, coalesce('GPU ' || device || ': ', '') || kind || ' memory' AS counter, 1 AS is_bytes, ms * 1000000 AS start,
+SELECT session, pid, coalesce('GPU ' || device || ': ', '') || kind || ' memory' AS counter,
+       1 AS is_bytes, ms * 1000000 AS start,
        ms * 1000000 AS "end", peak AS value, NULL AS tid
 FROM memory_timeline
 WHERE peak > used

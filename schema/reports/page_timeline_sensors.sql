@@ -1,6 +1,7 @@
 -- The sensors of GPUs: each second's mean. They are the driver's and of no process.
 WITH s AS (SELECT 'GPU node ' || node || coalesce(' (' || pci || ')', '') || ': ' AS gpu, g.* FROM gpu_samples g)
-SELECT session, NULL AS pid, NULL AS tid, gpu || 'load (%)' AS counter, 0 AS is_bytes, start, start AS "end", round(busy_percent) AS value
+SELECT session, NULL AS pid, NULL AS tid, gpu || 'load (%)' AS counter, 0 AS is_bytes,
+       start, start AS "end", round(busy_percent) AS value
 FROM s
 WHERE busy_percent IS NOT NULL
 UNION ALL

@@ -12,7 +12,8 @@ came AS MATERIALIZED (
   WHERE session = :session AND kind IN ('attach', 'exec')
   GROUP BY process
   HAVING max(iif(kind = 'attach', id, 0)) > max(iif(kind = 'exec', id, 0))),
-waited AS MATERIALIZED (SELECT process_id, sum(blocked_ns) AS waited_ns FROM waits WHERE session = :session GROUP BY process_id),
+waited AS MATERIALIZED (SELECT process_id, sum(blocked_ns) AS waited_ns FROM waits
+                        WHERE session = :session GROUP BY process_id),
 held AS MATERIALIZED (
   SELECT d.process, sum(m.used) AS memory
   FROM mem_holder_ m

@@ -1,5 +1,5 @@
--- The session that fade top shows: the newest one of the recording when it began. gpus: of the driver. ran_ns: its age when it ended or
--- last had a call.
+-- The session that fade top shows: the newest one of the recording when it began. gpus: of the driver. ran_ns: its age
+-- when it ended or last had a call.
 SELECT s.id, s.start_ns, s.end_ns IS NOT NULL AS ended, s.clean,
        coalesce(s.end_ns - s.start_ns,
                 (SELECT (max(u.sec) + 1) * 1000000000

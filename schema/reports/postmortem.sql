@@ -1,8 +1,11 @@
 -- Crashes, hangs and snapshots: what each thread was doing
--- about: Crashes, kills, ends with calls running, hangs (--hang-timeout) and snapshots (fade-attach --snapshot). On a terminal a page: the thread, its call with arguments, what the other threads did, the last calls, the memory held. The views postmortem_threads, postmortem_calls and postmortem_memory have the rows.
+-- about: Crashes, kills, ends with calls running, hangs (--hang-timeout) and snapshots (fade-attach --snapshot). On a
+--   terminal a page: the thread, its call with arguments, what the other threads did, the last calls, the memory held.
+--   The views postmortem_threads, postmortem_calls and postmortem_memory have the rows.
 -- sort: start_ns
 -- limit: 50
--- leave: evidence advice id code address cause sender_pid threads command host_bytes device_bytes exit_code quiet_ns tid
+-- leave: evidence advice id code address cause sender_pid threads command host_bytes device_bytes exit_code quiet_ns
+--   tid
 -- none: no process crashed or hung, and no snapshot was taken
 -- question: happened
 -- topic: processes
@@ -28,8 +31,11 @@
 -- column: device_bytes   bytes     memory of devices held by the process
 -- column: host_bytes     bytes     pinned memory held by it
 -- column: advice         text      what to do
-SELECT id, pid, (SELECT r.rank FROM process_ranks r WHERE r.process_id = p.process_id) AS rank, command, start AS start_ns, kind, what, signal_name AS signal, code_name AS code, address_hex AS address, sender_pid, exit_code, quiet_ns, cause, evidence, tid, call, calls_running, threads,
+SELECT id, pid, (SELECT r.rank FROM process_ranks r WHERE r.process_id = p.process_id) AS rank, command,
+       start AS start_ns, kind, what, signal_name AS signal, code_name AS code,
+       address_hex AS address, sender_pid, exit_code, quiet_ns, cause, evidence, tid, call, calls_running, threads,
        device_bytes, host_bytes, advice
 FROM postmortems p
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND start >= :from */ /*? AND start < :to */ /*? AND (what REGEXP :name OR command REGEXP :name) */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  /*? AND start >= :from */ /*? AND start < :to */ /*? AND (what REGEXP :name OR command REGEXP :name) */

@@ -14,7 +14,9 @@
 -- column: error          text      name of the result
 -- column: args           text      arguments
 -- column: caller         text      where it was called from
-SELECT postmortem_id, call_id, pid, tid, name, state, start AS start_ns, duration AS duration_ns, result, result_name AS error, args, caller
+SELECT postmortem_id, call_id, pid, tid, name, state, start AS start_ns,
+       duration AS duration_ns, result, result_name AS error, args, caller
 FROM postmortem_calls
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */ /*? AND name REGEXP :name */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  /*? AND tid = :tid */ /*? AND name REGEXP :name */

@@ -18,8 +18,10 @@
 -- column: earlier           text      calls that began before fade attached
 -- column: last_call         text      last call that had ended
 -- column: last_call_end_ns  time      when that ended
-SELECT postmortem_id, pid, tid, name, cause, call, age_ns, call_start AS call_start_ns, calls, args, caller, doing, place, symbol, earlier, last_call, last_call_end AS last_call_end_ns
+SELECT postmortem_id, pid, tid, name, cause, call, age_ns, call_start AS call_start_ns,
+       calls, args, caller, doing, place, symbol, earlier, last_call, last_call_end AS last_call_end_ns
 FROM postmortem_threads
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */ /*? AND (name REGEXP :name OR call REGEXP :name) */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  /*? AND tid = :tid */ /*? AND (name REGEXP :name OR call REGEXP :name) */
 ORDER BY postmortem_id, cause DESC, age_ns IS NULL, age_ns DESC, earlier IS NULL, tid

@@ -1,5 +1,6 @@
 -- Ranges that the program put around its own work (roctx, NVTX, torch.cuda.nvtx), by name
--- about: Times are those of the host between push and pop. What a range called: fade-query sql 'SELECT name, count(*) FROM range_calls
+-- about: Times are those of the host between push and pop. What a range called: fade-query sql 'SELECT name, count(*)
+--   FROM range_calls
 -- about: WHERE range_id = 1 GROUP BY name', with an id of SELECT * FROM ranges.
 -- sort: -total_ns
 -- limit: 40
@@ -19,10 +20,14 @@
 -- column: max_ns    duration  the longest
 -- column: unclosed  count     that the program did not close: its thread, process or recording ended before
 -- column: pids      count     processes that have it
-SELECT name, kind, sum(n) AS n, CASE kind WHEN 'mark' THEN NULL ELSE sum(total_ns) END AS total_ns, CASE kind WHEN 'mark' THEN NULL ELSE sum(total_ns) / nullif(sum(n), 0) END AS avg_ns,
-       CASE kind WHEN 'mark' THEN NULL ELSE fade_percentile(hist, 0.5, min_ns, max_ns) END AS p50_ns, CASE kind WHEN 'mark' THEN NULL ELSE fade_percentile(hist, 0.9, min_ns, max_ns) END AS p90_ns,
-       CASE kind WHEN 'mark' THEN NULL ELSE min(min_ns) END AS min_ns, CASE kind WHEN 'mark' THEN NULL ELSE max(max_ns) END AS max_ns, sum(unclosed) AS unclosed, count(DISTINCT pid) AS pids
+SELECT name, kind, sum(n) AS n, CASE kind WHEN 'mark' THEN NULL ELSE sum(total_ns) END AS total_ns,
+       CASE kind WHEN 'mark' THEN NULL ELSE sum(total_ns) / nullif(sum(n), 0) END AS avg_ns,
+       CASE kind WHEN 'mark' THEN NULL ELSE fade_percentile(hist, 0.5, min_ns, max_ns) END AS p50_ns,
+       CASE kind WHEN 'mark' THEN NULL ELSE fade_percentile(hist, 0.9, min_ns, max_ns) END AS p90_ns,
+       CASE kind WHEN 'mark' THEN NULL ELSE min(min_ns) END AS min_ns, CASE kind
+           WHEN 'mark' THEN NULL ELSE max(max_ns) END AS max_ns, sum(unclosed) AS unclosed, count(DISTINCT pid) AS pids
 FROM range_stats
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND name REGEXP :name */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  /*? AND name REGEXP :name */
 GROUP BY name, kind

@@ -1,5 +1,6 @@
 -- Ranks that failed, in order of time
--- about: A rank failed if its process ended with a status or by a signal. Of several processes with the environment of a rank the one with the most calls counts. Launchers end the other ranks after the first failure.
+-- about: A rank failed if its process ended with a status or by a signal. Of several processes with the environment of
+--   a rank the one with the most calls counts. Launchers end the other ranks after the first failure.
 -- hidden: a part of the page of ranks
 -- sort: failed_ns
 -- limit: 64
@@ -15,7 +16,8 @@
 WITH member AS MATERIALIZED (
   SELECT j.shift, r.rank, r.process_id, row_number() OVER (PARTITION BY j.job, r.rank
     ORDER BY coalesce(t.calls, 0) DESC, r.process_id) AS place
-  FROM process_ranks r JOIN jobs j ON j.session = r.session LEFT JOIN (SELECT process_id, sum(calls) AS calls FROM threads GROUP BY process_id) t
+  FROM process_ranks r JOIN jobs j ON j.session = r.session
+    LEFT JOIN (SELECT process_id, sum(calls) AS calls FROM threads GROUP BY process_id) t
     ON t.process_id = r.process_id
   WHERE true /*? AND r.session = :session */ /*? AND r.rank = :rank */
 ), bad_call AS MATERIALIZED (

@@ -1,5 +1,7 @@
 -- Collective operations of all ranks: which rank entered them last
--- about: The n-th operation of a communicator is the same on all its ranks. The rank that puts it to run last makes the others wait: for at most so long, because their GPUs may have had other work. With times of the GPU, the start of its work there counts.
+-- about: The n-th operation of a communicator is the same on all its ranks. The rank that puts it to run last makes the
+--   others wait: for at most so long, because their GPUs may have had other work. With times of the GPU, the start of
+--   its work there counts.
 -- hidden: a part of the page of ranks
 -- sort: -others_waited_ns
 -- limit: 64
@@ -49,7 +51,8 @@ WITH known AS MATERIALIZED (
   UNION ALL
   SELECT session, pid, comm, id, NULL, start, shift, name FROM told WHERE id NOT IN (SELECT id FROM nested)
 ), matched AS (
-  SELECT session, pid, id, start, shift, name, max(made) OVER (PARTITION BY session, pid, comm ORDER BY id) AS made FROM event
+  SELECT session, pid, id, start, shift, name, max(made) OVER (PARTITION BY session, pid, comm ORDER BY id) AS made
+  FROM event
 ), numbered AS MATERIALIZED (
   SELECT b.job, x.session, b.rank, x.pid, w.nth, x.name, x.start, g.first + x.shift AS gpu_start,
     row_number() OVER (PARTITION BY x.session, x.pid, w.nth ORDER BY x.id) AS place

@@ -1,6 +1,8 @@
 -- The same step on all ranks: which rank was the slowest, and what differed
--- about: A row for each step that two or more ranks of a distributed job made (fade-run --step). The slowest rank is compared with one in the middle:
--- about: the category in which it spent most time more, or OUTSIDE for its own work outside of calls. On a terminal a page with the ranks first.
+-- about: A row for each step that two or more ranks of a distributed job made (fade-run --step). The slowest rank is
+--   compared with one in the middle:
+-- about: the category in which it spent most time more, or OUTSIDE for its own work outside of calls. On a terminal a
+--   page with the ranks first.
 -- sort: -more_ns
 -- limit: 20
 -- leave: usual_pid pid start_ns calls usual_calls name
@@ -25,17 +27,21 @@
 -- column: usual_calls  count     on the rank in the middle
 WITH made AS MATERIALIZED (
   SELECT j.job, j.shift, s.* FROM steps s JOIN jobs j ON j.session = s.session WHERE s.complete AND s.rank IS NOT NULL
-    /*? AND s.session = :session */ /*? AND s.name REGEXP :name */ /*? AND s.start >= :from */ /*? AND s.start < :to */),
+    /*? AND s.session = :session */ /*? AND s.name REGEXP :name */ /*? AND s.start >= :from */
+    /*? AND s.start < :to */),
 -- the thread of each rank that makes most of the steps
 series AS (
   SELECT thread_id FROM (
-    SELECT thread_id, row_number() OVER (PARTITION BY job, rank ORDER BY count(*) DESC, thread_id) AS place FROM made GROUP BY job, rank, thread_id)
+    SELECT thread_id, row_number() OVER (PARTITION BY job, rank ORDER BY count(*) DESC, thread_id) AS place
+    FROM made GROUP BY job, rank, thread_id)
   WHERE place = 1),
 mine AS MATERIALIZED (
-  SELECT m.*, row_number() OVER (PARTITION BY m.job, m.idx ORDER BY m.duration DESC, m.rank) AS place, count(*) OVER (PARTITION BY m.job, m.idx) AS n
+  SELECT m.*, row_number() OVER (PARTITION BY m.job, m.idx ORDER BY m.duration DESC, m.rank) AS place,
+         count(*) OVER (PARTITION BY m.job, m.idx) AS n
   FROM made m WHERE m.thread_id IN (SELECT thread_id FROM series)),
 pair AS MATERIALIZED (
-  SELECT a.id, u.id AS usual_id, a.idx, a.name, a.n, a.rank, a.pid, a.start + a.shift AS start, a.duration, u.rank AS usual_rank, u.pid AS usual_pid, u.duration AS usual_duration,
+  SELECT a.id, u.id AS usual_id, a.idx, a.name, a.n, a.rank, a.pid, a.start + a.shift AS start,
+         a.duration, u.rank AS usual_rank, u.pid AS usual_pid, u.duration AS usual_duration,
          max(0, a.duration - a.in_calls_ns) AS outside, max(0, u.duration - u.in_calls_ns) AS usual_outside
   FROM mine a JOIN mine u ON u.job = a.job AND u.idx = a.idx AND u.place = a.n / 2 + 1
   WHERE a.place = 1 AND a.n > 1 /*? AND a.rank = :rank */),
@@ -50,7 +56,9 @@ differs AS (
   SELECT id, category, sum(calls) AS calls, sum(usual_calls) AS usual_calls, sum(ns) - sum(usual_ns) AS more_ns,
          row_number() OVER (PARTITION BY id ORDER BY sum(ns) - sum(usual_ns) DESC, category) AS place
   FROM part GROUP BY id, category)
-SELECT p.idx AS step, p.name, p.n AS ranks, p.rank, p.pid, p.start AS start_ns, p.duration AS duration_ns, p.usual_rank, p.usual_pid, p.usual_duration AS usual_ns,
-       p.duration - p.usual_duration AS more_ns, iif(d.more_ns > 0, d.category, NULL) AS category, iif(d.more_ns > 0, d.more_ns, NULL) AS category_ns,
+SELECT p.idx AS step, p.name, p.n AS ranks, p.rank, p.pid, p.start AS start_ns,
+       p.duration AS duration_ns, p.usual_rank, p.usual_pid, p.usual_duration AS usual_ns,
+       p.duration - p.usual_duration AS more_ns, iif(d.more_ns > 0, d.category, NULL) AS category,
+       iif(d.more_ns > 0, d.more_ns, NULL) AS category_ns,
        iif(d.more_ns > 0, d.calls, NULL) AS calls, iif(d.more_ns > 0, d.usual_calls, NULL) AS usual_calls
 FROM pair p LEFT JOIN differs d ON d.id = p.id AND d.place = 1

@@ -1,5 +1,6 @@
 -- What threads did outside HIP calls: lines of Python, by how often a sample found them
--- about: fade-run --sample HZ looks so many times a second at each thread that has made a watched call and is in none. The line is the innermost one
+-- about: fade-run --sample HZ looks so many times a second at each thread that has made a watched call and is in none.
+--   The line is the innermost one
 -- about: outside of packages and the standard library. Threads that sleep are looked at, too.
 -- sort: -samples
 -- limit: 30
@@ -19,10 +20,13 @@
 -- column: last_ns   time     the last one
 -- column: file      text     path of the file
 WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
-SELECT user_line AS line, function, pid, (SELECT r.rank FROM rank_of r WHERE r.session = samples.session AND r.pid = samples.pid) AS rank, count(*) AS samples, round(100.0 * count(*) / sum(count(*)) OVER (PARTITION BY process_id), 2) AS percent,
+SELECT user_line AS line, function, pid, (SELECT r.rank FROM rank_of r WHERE r.session = samples.session
+                                             AND r.pid = samples.pid) AS rank,
+       count(*) AS samples, round(100.0 * count(*) / sum(count(*)) OVER (PARTITION BY process_id), 2) AS percent,
        count(DISTINCT thread_id) AS threads, min(start) AS first_ns, max(start) AS last_ns, file
 FROM samples
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */ /*? AND (user_line REGEXP :name OR function REGEXP :name) */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  /*? AND tid = :tid */ /*? AND (user_line REGEXP :name OR function REGEXP :name) */
   /*? AND start >= :from */ /*? AND start < :to */
 GROUP BY process_id, file, line, function

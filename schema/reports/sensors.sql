@@ -1,9 +1,13 @@
 -- What the driver said about each GPU during the recording: load, memory, power, temperature, clocks
--- about: fade reads the sensors of the amdgpu driver ten times a second. They speak of all programs that use the GPU, not only of the recorded ones.
--- about: The load is the driver's own figure (gpu_busy_percent). A GPU that is suspended is not asked, because that may wake it.
--- about: own and others are by the driver, once a second. In a container with process ids of its own, all processes count as others, and drm_bytes has what recorded processes held.
+-- about: fade reads the sensors of the amdgpu driver ten times a second. They speak of all programs that use the GPU,
+--   not only of the recorded ones.
+-- about: The load is the driver's own figure (gpu_busy_percent). A GPU that is suspended is not asked, because that may
+--   wake it.
+-- about: own and others are by the driver, once a second. In a container with process ids of its own, all processes
+--   count as others, and drm_bytes has what recorded processes held.
 -- sort: node
--- leave: drm_busy_percent drm_host_bytes drm_bytes memory_mhz memory_busy_percent host_memory_bytes asleep_percent hip_peak_bytes name pci mhz celsius_most watts_most
+-- leave: drm_busy_percent drm_host_bytes drm_bytes memory_mhz memory_busy_percent host_memory_bytes asleep_percent
+--   hip_peak_bytes name pci mhz celsius_most watts_most
 -- none: no sensor of an AMD GPU was read: the driver shows no GPU in sysfs, or --no-sensors was given
 -- question: work
 -- topic: file
@@ -22,8 +26,10 @@
 -- column: others_bytes         bytes     held by other processes, at most, by the driver
 -- column: drm_bytes            bytes     held by recorded processes, at most, by their open files of the DRM driver
 -- column: drm_host_bytes       bytes     host memory that recorded processes held for the GPU, at most
--- column: drm_busy_percent     number    percent of the time, load of engines by them; compute queues of HIP are not in it
--- column: hip_peak_bytes       bytes     allocated by recorded HIP calls: the sum of the peaks of all recorded processes
+-- column: drm_busy_percent     number    percent of the time, load of engines by them; compute queues of HIP are not in
+--   it
+-- column: hip_peak_bytes       bytes     allocated by recorded HIP calls: the sum of the peaks of all recorded
+--   processes
 -- column: host_memory_bytes    bytes     host memory that the GPU had in use, at most
 -- column: watts                number    average power
 -- column: watts_most           number    the highest reading

@@ -1,5 +1,6 @@
 -- From where calls were made: call stacks by the time of their calls
--- about: Which calls have a stack is chosen when recording (fade-run --stacks). One stack in full: fade-query stacks --stack ID; its calls: fade-query calls --stack ID.
+-- about: Which calls have a stack is chosen when recording (fade-run --stacks). One stack in full: fade-query stacks
+--   --stack ID; its calls: fade-query calls --stack ID.
 -- sort: -total_ns
 -- limit: 30
 -- leave: pid self_ns errors bytes functions frames user_line
@@ -19,7 +20,8 @@
 -- column: frames     text      the three innermost frames, innermost first
 -- column: user_line  text      your own line: the innermost outside of packages (--skip-frames)
 WITH rank_of AS MATERIALIZED (SELECT session, pid, max(rank) AS rank FROM process_ranks GROUP BY session, pid)
-SELECT stack, pid, (SELECT r.rank FROM rank_of r WHERE r.session = q.session AND r.pid = q.pid) AS rank, calls, errors, total_ns, self_ns, bytes, functions, frames, user_line FROM (
+SELECT stack, pid, (SELECT r.rank FROM rank_of r WHERE r.session = q.session AND r.pid = q.pid) AS rank,
+       calls, errors, total_ns, self_ns, bytes, functions, frames, user_line FROM (
   SELECT stack, pid, calls, errors, total_ns, self_ns, bytes, functions, frames,
          (SELECT u.user_line FROM user_lines u WHERE u.stack = stacks.stack) AS user_line, session
   FROM stacks) q

@@ -20,14 +20,21 @@
 -- column: thread_id     id        row of threads
 -- column: rank          count     of the process in a distributed job
 WITH ranked AS (
-  SELECT s.*, CASE WHEN complete THEN row_number() OVER (PARTITION BY thread_id, complete ORDER BY duration, idx) END AS place,
+  SELECT s.*, CASE WHEN complete THEN row_number() OVER (PARTITION BY thread_id,
+                                                         complete ORDER BY duration, idx) END AS place,
          sum(complete) OVER (PARTITION BY thread_id) AS n
   FROM steps s WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */ /*? AND name REGEXP :name */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+    /*? AND tid = :tid */ /*? AND name REGEXP :name */
 )
 SELECT CASE WHEN count(DISTINCT name) <= 3 THEN replace(group_concat(DISTINCT name), ',', ', ')
-            ELSE max(CASE WHEN idx = 1 THEN name END) || ' and ' || (count(DISTINCT name) - 1) || ' other names' END AS name, max(pid) AS pid, max(tid) AS tid, sum(complete) AS steps, max(median_ns) AS median_ns,
-       max(CASE WHEN place = (9 * n + 9) / 10 THEN duration END) AS p90_ns, min(CASE WHEN complete THEN duration END) AS min_ns, max(CASE WHEN complete THEN duration END) AS max_ns,
-       sum(CASE WHEN complete THEN duration END) AS total_ns, sum(slow) AS slow, max(CASE WHEN slow AND place = n THEN idx END) AS slowest,
-       max(CASE WHEN place = (n + 1) / 2 THEN idx END) AS usual, count(*) - sum(complete) AS unfinished, sum(errors) AS errors, sum(growth_bytes) AS growth_bytes, thread_id, max(rank) AS rank
+            ELSE max(CASE WHEN idx = 1 THEN name END) || ' and ' || (count(DISTINCT name) - 1) ||
+       ' other names' END AS name, max(pid) AS pid, max(tid) AS tid, sum(complete) AS steps,
+       max(median_ns) AS median_ns,
+       max(CASE WHEN place = (9 * n + 9) / 10 THEN duration END) AS p90_ns,
+       min(CASE WHEN complete THEN duration END) AS min_ns, max(CASE WHEN complete THEN duration END) AS max_ns,
+       sum(CASE WHEN complete THEN duration END) AS total_ns, sum(slow) AS slow,
+       max(CASE WHEN slow AND place = n THEN idx END) AS slowest,
+       max(CASE WHEN place = (n + 1) / 2 THEN idx END) AS usual, count(*) - sum(complete) AS unfinished,
+       sum(errors) AS errors, sum(growth_bytes) AS growth_bytes, thread_id, max(rank) AS rank
 FROM ranked GROUP BY thread_id

@@ -1,5 +1,6 @@
 -- Steps of the program (fade-run --step): how long each took, and what was done in it
--- about: A step is slow if it took over 1.5 times the median of its thread's three or more steps. --slow says what differed in slow steps.
+-- about: A step is slow if it took over 1.5 times the median of its thread's three or more steps. --slow says what
+--   differed in slow steps.
 -- sort: start_ns
 -- limit: 40
 -- variant: slow step_diff
@@ -26,8 +27,10 @@
 -- column: growth_bytes  bytes     GPU memory held at its end more than at its begin
 -- column: waited_ns     net       in calls that wait for the GPU, of all its threads: may be more than the step took
 -- column: errors        count     calls that failed
-SELECT idx AS step, name, rank, pid, tid, start AS start_ns, duration AS duration_ns, vs_median, slow, complete, calls, launches, copies, copied_bytes, growth_bytes, waited_ns, errors
+SELECT idx AS step, name, rank, pid, tid, start AS start_ns, duration AS duration_ns,
+       vs_median, slow, complete, calls, launches, copies, copied_bytes, growth_bytes, waited_ns, errors
 FROM steps
 WHERE true /*? AND session = :session */ /*? AND pid = :pid */
-    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */ /*? AND name REGEXP :name */
+    /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */
+  /*? AND tid = :tid */ /*? AND name REGEXP :name */
   /*? AND start >= :from */ /*? AND start < :to */

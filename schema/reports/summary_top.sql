@@ -10,8 +10,11 @@
 -- column: avg_ns    net       total by calls
 -- column: max_ns    net       the longest call
 -- column: percent   percent   total by the time of all calls that no other watched call made
-SELECT name, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns, sum(total_ns) / nullif(sum(calls - counted_calls), 0) AS avg_ns,
-       max(max_ns) AS max_ns, round(100.0 * sum(total_ns) / nullif(sum(sum(total_ns) FILTER (WHERE parent_function_id = 0)) OVER (), 0), 2) AS percent
+SELECT name, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns,
+       sum(total_ns) / nullif(sum(calls - counted_calls), 0) AS avg_ns,
+       max(max_ns) AS max_ns,
+       round(100.0 * sum(total_ns) / nullif(sum(sum(total_ns) FILTER (WHERE parent_function_id = 0)) OVER (), 0),
+             2) AS percent
 FROM call_stats
 WHERE true /*? AND session = :session */
 GROUP BY name, category

@@ -17,6 +17,7 @@
 -- column: end_ns    time      when it ended
 SELECT tid, pid, rank, name, calls, errors, total_ns AS in_calls_ns, start AS start_ns, "end" AS end_ns
 FROM threads
-WHERE (:pid IS NOT NULL OR process_id NOT IN (SELECT process_id FROM verdicts WHERE helper)) /*? AND session = :session */ /*? AND pid = :pid */
+WHERE (:pid IS NOT NULL OR process_id NOT IN (SELECT process_id FROM verdicts WHERE helper))
+  /*? AND session = :session */ /*? AND pid = :pid */
     /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
   /*? AND name REGEXP :name */

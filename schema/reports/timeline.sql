@@ -13,8 +13,10 @@
 -- column: caller_id    id        of the place that called
 -- column: launch_id    id        of the way of launching
 -- column: stack        id        of its stack
-SELECT id, start, CASE state WHEN 'unwound' THEN (SELECT u.ts_end FROM unwound_ u WHERE u.call = calls.id) ELSE start + duration END AS "end",
-       thread_id, function_id, state, coalesce(result_name, nullif(result, 0)) AS result, failed, args, caller_id, launch_id, stack
+SELECT id, start, CASE state WHEN 'unwound' THEN (SELECT u.ts_end FROM unwound_ u WHERE u.call = calls.id)
+           ELSE start + duration END AS "end",
+       thread_id, function_id, state, coalesce(result_name, nullif(result, 0)) AS result,
+       failed, args, caller_id, launch_id, stack
 FROM calls
 WHERE true /*? AND start >= :from */ /*? AND start < :to */
   /*? AND session = :session */ /*? AND pid = :pid */

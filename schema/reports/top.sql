@@ -1,6 +1,7 @@
 -- Functions by the time spent in them
 -- about: One row for each function that was called, over all threads. Self time is without watched calls inside.
--- about: Times are without fade's own cost, as it was measured (report overhead). ~0: less than can be measured beside it.
+-- about: Times are without fade's own cost, as it was measured (report overhead). ~0: less than can be measured beside
+--   it.
 -- sort: -total_ns
 -- limit: 30
 -- variant: gpu top_gpu
@@ -19,7 +20,8 @@
 -- column: p90_ns    net       90 % of the calls took at most this long
 -- column: p99_ns    net       99 of 100 calls took at most this long
 -- column: max_ns    net       the longest call
--- column: percent   percent   total by the time of all calls that no other watched call made: more than 100 in all where functions call others
+-- column: percent   percent   total by the time of all calls that no other watched call made: more than 100 in all
+--   where functions call others
 -- column: trend     trend     calls over time, from the start of the recording to its end
 WITH stat AS (
   SELECT * FROM call_stats
@@ -27,17 +29,21 @@ WITH stat AS (
     /*? AND (session, pid) IN (SELECT session, pid FROM process_ranks WHERE rank = :rank) */ /*? AND tid = :tid */
     /*? AND name REGEXP :name */ /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
 ), rate AS (
-  SELECT name, fade_trend(sec, calls, 0, (SELECT max(sec) FROM call_rate WHERE true /*? AND session = :session */)) AS trend
+  SELECT name, fade_trend(sec, calls, 0, (SELECT max(sec) FROM call_rate
+                                          WHERE true /*? AND session = :session */)) AS trend
   FROM call_rate WHERE true /*? AND session = :session */ GROUP BY name
 ), by_name AS (
-  SELECT name, category AS api, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns, sum(self_ns) AS self_ns,
+  SELECT name, category AS api, sum(calls) AS calls, sum(errors) AS errors,
+         sum(total_ns) AS total_ns, sum(self_ns) AS self_ns,
          sum(total_ns) / nullif(sum(calls - counted_calls), 0) AS avg_ns,
          fade_percentile(hist, 0.5, min_ns, max_ns) AS p50_ns, fade_percentile(hist, 0.9, min_ns, max_ns) AS p90_ns,
          fade_percentile(hist, 0.99, min_ns, max_ns) AS p99_ns, max(max_ns) AS max_ns, max(least_ns) AS least_ns,
-         round(100.0 * sum(total_ns) / nullif((SELECT sum(total_ns) FROM stat WHERE parent_function_id = 0), 0), 2) AS percent
+         round(100.0 * sum(total_ns) / nullif((SELECT sum(total_ns) FROM stat WHERE parent_function_id = 0), 0),
+               2) AS percent
   FROM stat GROUP BY name, category
 ), told AS (
-  SELECT name, api, calls, errors, total_ns, self_ns, avg_ns, iif(p50_ns < least_ns, 0, p50_ns) AS p50_ns, iif(p90_ns < least_ns, 0, p90_ns) AS p90_ns,
+  SELECT name, api, calls, errors, total_ns, self_ns, avg_ns, iif(p50_ns < least_ns, 0, p50_ns) AS p50_ns,
+         iif(p90_ns < least_ns, 0, p90_ns) AS p90_ns,
          iif(p99_ns < least_ns, 0, p99_ns) AS p99_ns, max_ns, percent
   FROM by_name
 )

@@ -1,5 +1,6 @@
 -- Kernels, copies and fills by their time on the GPU
--- about: Times are those of the GPU, added up over queues that work at once. Count, total, average, shortest and longest are exact.
+-- about: Times are those of the GPU, added up over queues that work at once. Count, total, average, shortest and
+--   longest are exact.
 -- hidden: a variant of top
 -- sort: -total_ns
 -- limit: 30
@@ -19,10 +20,13 @@
 -- column: p99_ns    duration  99 of 100 took at most this long
 -- column: max_ns    duration  the longest
 WITH mine AS MATERIALIZED (
-  SELECT * FROM gpu_stats WHERE kind <> 'barrier' /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */)
+  SELECT * FROM gpu_stats WHERE kind <> 'barrier' /*? AND session = :session */
+    /*? AND pid = :pid */ /*? AND device = :device */)
 SELECT name, device, sum(n) AS n, sum(total_ns) AS total_ns,
-       round(100.0 * sum(total_ns) / nullif((SELECT sum(total_ns) FROM mine), 0), 2) AS percent, sum(total_ns) / sum(n) AS avg_ns,
-       min(min_ns) AS min_ns, fade_percentile(hist, 0.5, min_ns, max_ns) AS p50_ns, fade_percentile(hist, 0.95, min_ns, max_ns) AS p95_ns,
+       round(100.0 * sum(total_ns) / nullif((SELECT sum(total_ns) FROM mine), 0), 2) AS percent,
+       sum(total_ns) / sum(n) AS avg_ns,
+       min(min_ns) AS min_ns, fade_percentile(hist, 0.5, min_ns, max_ns) AS p50_ns,
+       fade_percentile(hist, 0.95, min_ns, max_ns) AS p95_ns,
        fade_percentile(hist, 0.99, min_ns, max_ns) AS p99_ns, max(max_ns) AS max_ns
 FROM mine
 WHERE true /*? AND name REGEXP :name */

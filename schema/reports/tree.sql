@@ -1,5 +1,6 @@
 -- Who calls whom: functions under the functions that called them
--- about: Adds up by pairs of caller and callee; a function that is called from several places stands under each of them, and what stands
+-- about: Adds up by pairs of caller and callee; a function that is called from several places stands under each of
+--   them, and what stands
 -- about: deeper counts for all of those places together.
 -- tree: name
 -- leave: api percent errors self_ns
@@ -15,7 +16,8 @@
 -- column: self_ns   net       without watched calls inside
 -- column: percent   percent   of the time of all outermost calls
 WITH RECURSIVE edge AS MATERIALIZED (
-  SELECT parent_function_id AS parent, function_id AS id, name, category AS api, sum(calls) AS calls, sum(errors) AS errors,
+  SELECT parent_function_id AS parent, function_id AS id, name, category AS api,
+         sum(calls) AS calls, sum(errors) AS errors,
          sum(total_ns) AS total_ns, sum(self_ns) AS self_ns
   FROM call_stats
   WHERE true /*? AND session = :session */ /*? AND pid = :pid */
@@ -23,10 +25,12 @@ WITH RECURSIVE edge AS MATERIALIZED (
     /*? AND instr(',' || :api || ',', ',' || category || ',') > 0 */
   GROUP BY parent_function_id, function_id
 ), walk(depth, id, path, seen, name, api, calls, errors, total_ns, self_ns) AS (
-  SELECT 0, id, printf('%020d', 9000000000000000000 - coalesce(total_ns, 0)) || id, ',' || id || ',', name, api, calls, errors, total_ns, self_ns
+  SELECT 0, id, printf('%020d', 9000000000000000000 - coalesce(total_ns, 0)) || id,
+         ',' || id || ',', name, api, calls, errors, total_ns, self_ns
   FROM edge WHERE parent = 0 /*? AND name REGEXP :name */
   UNION ALL
-  SELECT walk.depth + 1, edge.id, walk.path || ' ' || printf('%020d', 9000000000000000000 - coalesce(edge.total_ns, 0)) || edge.id,
+  SELECT walk.depth + 1, edge.id,
+         walk.path || ' ' || printf('%020d', 9000000000000000000 - coalesce(edge.total_ns, 0)) || edge.id,
          walk.seen || edge.id || ',', edge.name, edge.api, edge.calls, edge.errors, edge.total_ns, edge.self_ns
   FROM walk JOIN edge ON edge.parent = walk.id
   WHERE walk.depth < 16 AND instr(walk.seen, ',' || edge.id || ',') = 0

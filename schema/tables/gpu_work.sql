@@ -49,15 +49,16 @@ CREATE TABLE gpu_busy_ (
   PRIMARY KEY (process, device, sec)) STRICT, WITHOUT ROWID;
 
 -- Times without work between works. cause: the next work was 'queued' already; when the work before ended, the thread
--- that put the next one waited for the GPU in a 'copy' or another call ('sync'); it was in a 'launch', or began it right
--- after its own one before; it did something else ('host'); or 'unknown'.
+-- that put the next one waited for the GPU in a 'copy' or another call ('sync'); it was in a 'launch', or began it
+-- right after its own one before; it did something else ('host'); or 'unknown'.
 CREATE TABLE gpu_gap_ (
   process INTEGER NOT NULL, device INTEGER NOT NULL, cause TEXT NOT NULL, n INTEGER NOT NULL, ns INTEGER NOT NULL,
   max INTEGER NOT NULL,
   PRIMARY KEY (process, device, cause)) STRICT, WITHOUT ROWID;
 
--- The longest of these, at most a hundred of a device. asked: when the next work was put to run. before, after: calls of
--- the works around it; wait: call in which the thread of the next work waited when it began. NULL: not known, or none.
+-- The longest of these, at most a hundred of a device. asked: when the next work was put to run. before, after: calls
+-- of the works around it; wait: call in which the thread of the next work waited when it began. NULL: not known, or
+-- none.
 CREATE TABLE gpu_idle_ (
   process INTEGER NOT NULL, device INTEGER NOT NULL, ts INTEGER NOT NULL, dur INTEGER NOT NULL, cause TEXT NOT NULL,
   asked INTEGER, before INTEGER, after INTEGER, wait INTEGER,

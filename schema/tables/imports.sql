@@ -2,7 +2,8 @@
 
 -- fingerprint: of the file's bytes. clock: of its times; shift: what was added to them; spread: how far apart the two
 -- tools' begins of one call are, of half of all calls. calls, works, operators: in the file, of processes of this
--- session; of these calls and works are matched and tied to calls that fade saw. elsewhere: rows of other processes, threads or times.
+-- session; of these calls and works are matched and tied to calls that fade saw. elsewhere: rows of other processes,
+-- threads or times.
 CREATE TABLE import_ (
   id INTEGER PRIMARY KEY, session INTEGER NOT NULL, file TEXT NOT NULL, format TEXT NOT NULL, fingerprint TEXT NOT NULL,
   clock TEXT NOT NULL, shift INTEGER NOT NULL, spread INTEGER, calls INTEGER NOT NULL, matched INTEGER NOT NULL,

@@ -1,8 +1,8 @@
 -- What was seen in the host's side of copies (--watch-numbers).
 
--- A copy in which something was found, or that has a checksum. wait: the call after which the bytes were there, if it is
--- another one. down: from the GPU. host, device: addresses, as signed 64-bit numbers. first: place of the first element
--- that was found. type NULL: not told, and not like floats. checksum: of the scanned bytes.
+-- A copy in which something was found, or that has a checksum. wait: the call after which the bytes were there, if it
+-- is another one. down: from the GPU. host, device: addresses, as signed 64-bit numbers. first: place of the first
+-- element that was found. type NULL: not told, and not like floats. checksum: of the scanned bytes.
 CREATE TABLE number_ (
   id INTEGER PRIMARY KEY, call INTEGER, wait INTEGER, process INTEGER NOT NULL, thread INTEGER NOT NULL,
   fn INTEGER NOT NULL, caller INTEGER, stack INTEGER, step INTEGER, ts INTEGER NOT NULL, down INTEGER NOT NULL,
@@ -14,7 +14,8 @@ CREATE TABLE number_ (
 -- finite values, with range. first_found, first_nan: number_.id.
 CREATE TABLE number_sum_ (
   process INTEGER NOT NULL, fn INTEGER NOT NULL, caller INTEGER NOT NULL, stack INTEGER NOT NULL, down INTEGER NOT NULL,
-  device INTEGER NOT NULL, type TEXT NOT NULL, guessed INTEGER NOT NULL, copies INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  device INTEGER NOT NULL, type TEXT NOT NULL, guessed INTEGER NOT NULL,
+  copies INTEGER NOT NULL, bytes INTEGER NOT NULL,
   scanned INTEGER NOT NULL, elements INTEGER NOT NULL, nan INTEGER NOT NULL, inf INTEGER NOT NULL,
   outside INTEGER NOT NULL, nan_copies INTEGER NOT NULL, found_copies INTEGER NOT NULL, least REAL, greatest REAL,
   first INTEGER NOT NULL, first_found INTEGER, first_nan INTEGER,
@@ -28,5 +29,6 @@ CREATE TABLE number_step_ (
 
 -- Copies that were not looked at, or of which less is kept.
 CREATE TABLE number_left_ (
-  process INTEGER NOT NULL, down INTEGER NOT NULL, reason TEXT NOT NULL, copies INTEGER NOT NULL, bytes INTEGER NOT NULL,
+  process INTEGER NOT NULL, down INTEGER NOT NULL, reason TEXT NOT NULL,
+  copies INTEGER NOT NULL, bytes INTEGER NOT NULL,
   PRIMARY KEY (process, down, reason)) STRICT, WITHOUT ROWID;

@@ -13,7 +13,8 @@ CREATE TABLE gpu_holder_ (
   session INTEGER NOT NULL, ts INTEGER NOT NULL, node INTEGER NOT NULL, pid INTEGER NOT NULL,
     bytes INTEGER NOT NULL) STRICT;
 
--- A row for each change of memory and engine times of a recorded process, by its open files of the DRM driver, seen once a second.
+-- A row for each change of memory and engine times of a recorded process, by its open files of the DRM driver, seen
+-- once a second.
 -- vram, host: bytes held; gfx, compute, dma, other: time of engines since the look before, in ns.
 CREATE TABLE gpu_client_ (
   session INTEGER NOT NULL, ts INTEGER NOT NULL, node INTEGER NOT NULL, pid INTEGER NOT NULL, vram INTEGER NOT NULL,

@@ -6,7 +6,8 @@ SELECT session, form, calls, call_ns, call_spread AS call_spread_ns, stop_ns, st
 FROM call_cost_;
 
 -- The cost of a stop beyond the time for which fade held the thread. If enough stops of the program were measured,
--- their mean holds for all, wherever they were. Else the cost is that of the measuring child, and a crossing's is extra.
+-- their mean holds for all, wherever they were. Else the cost is that of the measuring child, and a crossing's is
+-- extra.
 CREATE VIEW stop_costs AS
 WITH seen AS (
   SELECT p.session, sum(c.sampled) AS sampled, sum(c.sampled_ns) AS ns
@@ -53,8 +54,10 @@ call AS (
   JOIN process_ p ON p.id = t.process
   GROUP BY p.session)
 SELECT s.id AS session, coalesce(c.calls, 0) AS calls, coalesce(c.tapped + c.counted, 0) AS tapped,
-       coalesce(c.tapped * a.stop_ns, 0) + coalesce(c.counted * g.stop_ns, 0) AS taps_ns, coalesce(t.threads, 0) AS threads, coalesce(x.stops, 0) AS stops,
-       coalesce(x.held_ns, 0) AS held_ns, coalesce(x.call_held + x.call_stops * coalesce(k.stop_ns, 0), 0) + coalesce(t.crossings_ns, 0) AS calls_ns,
+       coalesce(c.tapped * a.stop_ns, 0) + coalesce(c.counted * g.stop_ns, 0) AS taps_ns,
+       coalesce(t.threads, 0) AS threads, coalesce(x.stops, 0) AS stops,
+       coalesce(x.held_ns, 0) AS held_ns,
+       coalesce(x.call_held + x.call_stops * coalesce(k.stop_ns, 0), 0) + coalesce(t.crossings_ns, 0) AS calls_ns,
        coalesce(x.held_ns - x.call_held + (x.stops - x.call_stops) * coalesce(k.stop_ns, 0), 0) AS other_ns,
        coalesce(t.busiest_ns, 0) AS busiest_ns,
        nullif(max(iif(l.running > 0, coalesce(s.end_ns - s.start_ns, l.until), l.until) - l.began, 0), 0) AS life_ns,

@@ -1,6 +1,7 @@
 -- What was watched, and what was not.
 
--- Times in which calls have rows, where the user has chosen times (--schedule, --window, --trigger). Sums are of all times.
+-- Times in which calls have rows, where the user has chosen times (--schedule, --window, --trigger). Sums are of all
+-- times.
 CREATE VIEW detail_times AS
 WITH change AS (
   SELECT session, id, ts, value, detail, lead(ts) OVER (PARTITION BY session ORDER BY ts, id) AS until

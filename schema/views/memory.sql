@@ -97,7 +97,8 @@ SELECT o.id, p.session, p.pid, nullif(d.ordinal, -1) AS device, iif(o.memory = 0
                 iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
        s.library AS caller_library, o.call AS call_id, o.asked, o.used, o.free, o.total, o.told_ts AS told_at,
        max(o.total - o.free - o.used, 0) AS elsewhere,
-       CASE WHEN o.less AND o.more IS NOT NULL THEN 'about' WHEN o.less THEN 'at most' WHEN o.more IS NOT NULL THEN 'at least' END AS bound,
+       CASE WHEN o.less AND o.more IS NOT NULL THEN 'about' WHEN o.less THEN 'at most'
+           WHEN o.more IS NOT NULL THEN 'at least' END AS bound,
        coalesce(o.more || ', ', '') || 'by other processes, pools or the runtime' AS others
 FROM moment o
 JOIN process_ p ON p.id = o.process

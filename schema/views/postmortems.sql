@@ -174,7 +174,8 @@ SELECT id, session, process AS process_id, pid, command, ts AS start, kind,
          WHEN signal = 4
            THEN 'The code was built for another processor, or it is code that must not be reached (__builtin_trap).'
          WHEN signal IN (1, 2, 15) AND cause = 'self'
-           THEN 'The program had handled the signal and then ended itself with it, as Python does after Ctrl-C: this is '
-                || 'not a crash.'
-         WHEN signal IN (1, 2, 15) THEN 'The terminal or another process asked it to end: this is not a crash.' END AS advice
+           THEN 'The program had handled the signal and then ended itself with it, as Python does after Ctrl-C: this '
+                || 'is not a crash.'
+         WHEN signal IN (1, 2, 15) THEN 'The terminal or another process asked it to end: this is not a crash.'
+         END AS advice
 FROM m;

@@ -2,8 +2,8 @@
 
 -- The rank of a process in a distributed job, by its environment. The names and their order are the same as in
 -- daemon/base/rank.hpp; a value that is not a number does not count. Children of a rank have its environment and so its
--- rank. A launcher below another one (srun torchrun) has a rank of the outer one, and is no rank of the job: in a session
--- only the launcher nearest to the programs counts.
+-- rank. A launcher below another one (srun torchrun) has a rank of the outer one, and is no rank of the job: in a
+-- session only the launcher nearest to the programs counts.
 CREATE VIEW process_ranks AS
 WITH variable(what, place, name) AS (
   VALUES

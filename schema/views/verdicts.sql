@@ -56,7 +56,8 @@ seen AS MATERIALIZED (
          u.no_device OR coalesce(u.devices_offered = 0, 0) AS none_seen,
          -- A shell is there to start programs; any other program may run a helper and work itself.
          u.hip_library IS NULL AND u.starts_others AND u.torch_library IS NULL
-         AND (u.is_shell OR EXISTS (SELECT 1 FROM u o WHERE o.parent_id = u.process_id AND NOT o.is_minor)) AS is_launcher,
+         AND (u.is_shell OR EXISTS (SELECT 1 FROM u o WHERE o.parent_id = u.process_id
+                                       AND NOT o.is_minor)) AS is_launcher,
          CASE
            WHEN u.launches > 0 THEN NULL
            WHEN EXISTS (SELECT 1
@@ -280,8 +281,8 @@ SELECT session, process_id, pid, command, verdict, working,
          WHEN verdict = 'FAILED' AND failure_id IS NULL AND exit_signal = 6  -- as the runtime ends after a GPU fault
            THEN 'fade-query calls --unfinished shows where it was; GPU faults are logged in dmesg.'
          WHEN verdict = 'FAILED' AND failure_id IS NULL
-           THEN 'fade-query postmortem shows where each thread was; fade-query calls --unfinished the calls that had not '
-                || 'returned.'
+           THEN 'fade-query postmortem shows where each thread was; fade-query calls --unfinished the calls that had '
+                || 'not returned.'
          WHEN verdict = 'ALLOCATED_NO_LAUNCH'
            THEN 'The data is on the GPU, but the work is not: check which device the program computes on'
                 || iif(torch_library IS NULL, '.', ' (PyTorch: model and tensors must both be on "cuda").')

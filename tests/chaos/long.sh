@@ -15,4 +15,5 @@ while [ "$left" -gt 0 ]; do
   left=$((left - part)) seed=$((seed + 1))
 done
 FADE_STORMS=${FADE_STORMS:-1000} FADE_SIGNAL_RUNS=${FADE_SIGNAL_RUNS:-1000} python3 -m pytest -q -p no:cacheprovider \
-  "$tests/e2e/test_exec_storm.py" "$tests/e2e/test_clear_handlers.py" "$tests/e2e/test_signals_at_calls.py" --build-dir "$build"
+  "$tests/e2e/test_exec_storm.py" "$tests/e2e/test_clear_handlers.py" "$tests/e2e/test_signals_at_calls.py" \
+  --build-dir "$build"

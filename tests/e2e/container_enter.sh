@@ -1,7 +1,7 @@
 # Makes overlaid folders the root of a mount namespace of its own, as container engines do, and runs a command in it.
 #   sh container_enter.sh LAYERS UPPER VOLUMES COMMAND...
-# LAYERS: folders, the uppermost first, with ':' between. UPPER: an empty folder that takes what is written, or "" to forget
-# it. VOLUMES: OUTSIDE:INSIDE with blanks between. Must be called by root in new mount and PID namespaces.
+# LAYERS: folders, the uppermost first, with ':' between. UPPER: an empty folder that takes what is written, or "" to
+# forget it. VOLUMES: OUTSIDE:INSIDE with blanks between. Must be called by root in new mount and PID namespaces.
 set -e
 layers=$1 upper=$2 volumes=$3
 shift 3

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Unpacks AMD's runtime, or Python's versions, from Debian's archive into a folder. Installs nothing, needs no root, changes nothing
-# elsewhere.
+# Unpacks AMD's runtime, or Python's versions, from Debian's archive into a folder. Installs nothing, needs no root,
+# changes nothing elsewhere.
 #   sysroot.sh FOLDER 5.2.3    HIP 5.2.3 and its compiler hipcc, from Debian 12
 #   sysroot.sh FOLDER 7.2.4    HIP 7.2.4 from Debian experimental, with the C library and the Python of sid
 #   sysroot.sh FOLDER 6.4.3    HIP 6.4.3 from sid, on the HSA runtime of 7.2.4, which alone can simulate a GPU
 #   sysroot.sh FOLDER libraries   the libraries above HIP 7.2.4 and their bench programs, from Debian experimental
-#   sysroot.sh FOLDER torch    Debian 12's PyTorch, which is built for the CPU, with the C library and the Python of Debian 12
+#   sysroot.sh FOLDER torch    Debian 12's PyTorch, built for the CPU, with the C library and the Python of Debian 12
 #   sysroot.sh FOLDER torch2   sid's PyTorch, likewise
 #   sysroot.sh FOLDER python   every Python 3 of Debian 13 and sid, with sid's C library
 # The packages come from the mirror the machine's own apt uses, through apt's own signature checks, with a package list
@@ -56,8 +56,8 @@ case $release in
       libhipblaslt1-bench librocfft0 libhipfft0 libmiopen1 librccl1)
     # hipBLAS needs rocSOLVER, which is 630 MB: it gets an empty one.
     exact=(libamdhip64-dev libhipblas3)
-    pinned=('libamdhip64-*' 'libhiprtc*' libhsa-runtime64-1 libamd-comgr3 'librocblas*' 'libhipblas*' 'librocfft*' 'libhipfft*' 'libmiopen*'
-      'librccl*' 'librocm-smi*' 'librocrand*' 'libroctx*')
+    pinned=('libamdhip64-*' 'libhiprtc*' libhsa-runtime64-1 libamd-comgr3 'librocblas*' 'libhipblas*' 'librocfft*'
+      'libhipfft*' 'libmiopen*' 'librccl*' 'librocm-smi*' 'librocrand*' 'libroctx*')
     probe=usr/lib/x86_64-linux-gnu/librocblas.so.5
     most_megabytes=1500
     ;;
@@ -102,7 +102,8 @@ mirror() {
   codename=$(. /etc/os-release && [[ ${ID:-} == debian ]] && echo "${VERSION_CODENAME:-}" || true)
   [[ -n $codename ]] || codename=bookworm
   {
-    sed -nE 's/^deb[[:space:]]+(\[[^]]*\][[:space:]]+)?([^[:space:]]+)[[:space:]]+([^[:space:]]+)[[:space:]].*/\2 \3/p' \
+    local blank='[[:space:]]+' word='[^[:space:]]+'
+    sed -nE "s/^deb$blank(\\[[^]]*\\]$blank)?($word)$blank($word)[[:space:]].*/\\2 \\3/p" \
       /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null || true
     awk 'function out(   i, n, s) { n = split(suites, s, " "); for (i = 1; i <= n; i++) print uri, s[i] }
          /^[[:space:]]*$/ { out(); uri = suites = ""; next }
@@ -141,7 +142,8 @@ apt_get() {
 
 : >"$folder/apt.log"
 apt_get update --error-on=any ||
-  fail "cannot read the package lists of ${suites[*]}" "$(grep -m1 '^E:' "$folder/apt.log" || echo "see $folder/apt.log")" \
+  fail "cannot read the package lists of ${suites[*]}" \
+    "$(grep -m1 '^E:' "$folder/apt.log" || echo "see $folder/apt.log")" \
     "check that this machine reaches its Debian mirror (apt-get update)"
 
 # Bytes to fetch, before anything is fetched.

@@ -1,8 +1,10 @@
-# fade_standin(NAME RELEASE 6.4 SOVERSION 6 ENTRIES dispatch DIRECTORY dir [STRIPPED]): a libamdhip64 with every name that the real one exports.
+# fade_standin(NAME RELEASE 6.4 SOVERSION 6 ENTRIES dispatch DIRECTORY dir [STRIPPED]): a libamdhip64 with every name
+# that the real one exports.
 # Functions that the sources do not define get a body that counts the call and succeeds. ENTRIES names what an exported
 # symbol looks like: bodies (5.x), dispatch (6.x and later), plt, ifunc or hard (entries/*.h).
 set(standin_dir ${CMAKE_CURRENT_LIST_DIR})
-set(standin_sources oracle.c rules.c error.c device.c ledger.c memory.c sharing.c arrays.c virtual.c stream.c launch.c graph.c work.c entry_points.c)
+set(standin_sources oracle.c rules.c error.c device.c ledger.c memory.c sharing.c arrays.c virtual.c stream.c launch.c
+  graph.c work.c entry_points.c)
 
 # Names that the sources define, and names that special.S defines.
 function(standin_defined out)
@@ -62,14 +64,16 @@ function(standin_generate name release entries)
   file(CONFIGURE OUTPUT ${name}.c CONTENT "${c}" @ONLY)
   file(CONFIGURE OUTPUT ${name}.S CONTENT "${asm}" @ONLY)
   file(CONFIGURE OUTPUT ${name}.map CONTENT "${map}" @ONLY)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${standin_dir}/exports.tsv ${standin_dir}/entries/special.S)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${standin_dir}/exports.tsv
+    ${standin_dir}/entries/special.S)
 endfunction()
 
 # The runtime is never sanitised: it must behave the same natively and supervised.
 function(standin_compile target)
   target_include_directories(${target} PRIVATE ${standin_dir} ${standin_dir}/include)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -fexceptions $<$<COMPILE_LANGUAGE:C>:-O1 -falign-functions=16 -fvisibility=hidden -fno-omit-frame-pointer>)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -fexceptions $<$<COMPILE_LANGUAGE:C>:-O1 -falign-functions=16
+    -fvisibility=hidden -fno-omit-frame-pointer>)
 endfunction()
 
 function(fade_standin name)

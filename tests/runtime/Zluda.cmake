@@ -1,6 +1,8 @@
-# fade_standin_zluda(NAME DIRECTORY dir [FOLDED]): ZLUDA's files: libnvcuda.so, libcuda.so and libcuda.so.1 beside a libamdhip64.so.
-# Every function of probes/cuda.probes that the sources do not define is exported and not supported. FOLDED: those of one
-# group share one address, as where the linker folds identical code; the first in the alphabet counts for all of them.
+# fade_standin_zluda(NAME DIRECTORY dir [FOLDED]): ZLUDA's files: libnvcuda.so, libcuda.so and libcuda.so.1 beside a
+# libamdhip64.so.
+# Every function of probes/cuda.probes that the sources do not define is exported and not supported. FOLDED: those of
+# one group share one address, as where the linker folds identical code; the first in the alphabet counts for all of
+# them.
 set(zluda_probes ${PROJECT_SOURCE_DIR}/probes/cuda.probes)
 set(zluda_sources device.c memory.c module.c entry_points.c pass.c)
 
@@ -60,19 +62,23 @@ function(fade_standin_zluda name)
   target_compile_definitions(${name} PRIVATE STANDIN_BODIES)
   standin_compile(${name})
   file(CONFIGURE OUTPUT zluda.map CONTENT "{ global: cu*; local: *; };\n")
-  target_link_options(${name} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/zluda.map -Wl,--build-id -Wl,-soname,libcuda.so.1)
+  target_link_options(${name} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/zluda.map -Wl,--build-id
+    -Wl,-soname,libcuda.so.1)
   target_link_libraries(${name} PRIVATE standin_link Threads::Threads ${CMAKE_DL_LIBS})
-  set_target_properties(${name} PROPERTIES OUTPUT_NAME nvcuda NO_SONAME ON LIBRARY_OUTPUT_DIRECTORY ${arg_DIRECTORY} SKIP_BUILD_RPATH ON
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME nvcuda NO_SONAME ON LIBRARY_OUTPUT_DIRECTORY ${arg_DIRECTORY}
+    SKIP_BUILD_RPATH ON
     LINK_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/zluda.map)
   foreach(link libcuda.so libcuda.so.1)
-    add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink libnvcuda.so ${arg_DIRECTORY}/${link} VERBATIM)
+    add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink libnvcuda.so
+      ${arg_DIRECTORY}/${link} VERBATIM)
   endforeach()
   add_custom_command(TARGET ${name} POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E create_symlink $<TARGET_FILE:standin_v6> ${arg_DIRECTORY}/libamdhip64.so VERBATIM)
   add_dependencies(${name} standin_v6)
 endfunction()
 
-# fade_standin_nvml(NAME dir), fade_standin_cudart(NAME dir): what stands beside ZLUDA's libcuda: its NVML, and NVIDIA's CUDA runtime.
+# fade_standin_nvml(NAME dir), fade_standin_cudart(NAME dir): what stands beside ZLUDA's libcuda: its NVML, and NVIDIA's
+# CUDA runtime.
 function(fade_standin_nvml name directory)
   add_library(${name} SHARED zluda/nvml.c oracle.c rules.c)
   target_compile_definitions(${name} PRIVATE STANDIN_BODIES)
@@ -80,11 +86,13 @@ function(fade_standin_nvml name directory)
   file(CONFIGURE OUTPUT nvml.map CONTENT "{ global: nvml*; local: *; };\n")
   target_link_options(${name} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_BINARY_DIR}/nvml.map -Wl,--build-id)
   target_link_libraries(${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
-  set_target_properties(${name} PROPERTIES OUTPUT_NAME nvidia-ml VERSION 1 SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${directory} SKIP_BUILD_RPATH ON)
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME nvidia-ml VERSION 1 SOVERSION 1
+    LIBRARY_OUTPUT_DIRECTORY ${directory} SKIP_BUILD_RPATH ON)
 endfunction()
 function(fade_standin_cudart name directory)
   add_library(${name} SHARED zluda/cudart.c)
   standin_compile(${name})
   target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
-  set_target_properties(${name} PROPERTIES OUTPUT_NAME cudart VERSION 12.4.127 SOVERSION 12 LIBRARY_OUTPUT_DIRECTORY ${directory} SKIP_BUILD_RPATH ON)
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME cudart VERSION 12.4.127 SOVERSION 12
+    LIBRARY_OUTPUT_DIRECTORY ${directory} SKIP_BUILD_RPATH ON)
 endfunction()

@@ -18,7 +18,8 @@
 SELECT job, section, item, unit, b.1 AS value, usual, length(b.2) AS hosts, of, b.3 AS ranks,
   concat(arrayStringConcat(arraySlice(arraySort(b.2), 1, 8), ','), if(length(b.2) > 8, ',...', '')) AS where
 FROM (
-  SELECT job, section, item, unit, argMax(value, length(names)) AS usual, groupArray((value, names, recordings)) AS each,
+  SELECT job, section, item, unit, argMax(value, length(names)) AS usual,
+         groupArray((value, names, recordings)) AS each,
     uniqExactArray(names) AS of
   FROM (
     SELECT job, section, item, unit, value, groupUniqArray(host) AS names, uniqExact(recording) AS recordings

@@ -1,5 +1,5 @@
-// Entries whose first instruction cannot simply be copied elsewhere; functions follow each other without padding. Style after
-// style is dealt out to the exported names, so every test of a call also tests one of them.
+// Entries whose first instruction cannot simply be copied elsewhere; functions follow each other without padding. Style
+// after style is dealt out to the exported names, so every test of a call also tests one of them.
   .section .note.GNU-stack,"",@progbits
   .data
   .p2align 4

@@ -220,6 +220,8 @@ TEST(ReportHead, FaultsAreTold) {
   EXPECT_FALSE(parse_report("x", "-- Title\n-- column: a nonsense what it is\nSELECT 1"));
   EXPECT_FALSE(parse_report("x", "-- Title\nSELECT 1")) << "no columns";
   EXPECT_TRUE(parse_report("x", "-- Title\n-- column: a id what it is\nSELECT 1 AS a;"));
+  EXPECT_THAT(parse_report("x", "-- Title\n-- about: a\n--   b\n-- colour: red\nSELECT 1").error().cause,
+              HasSubstr("line 4"));
 }
 
 TEST(ReportHead, SaysWhatAnEmptyReportMeans) {

@@ -1,4 +1,5 @@
--- Blocks that PyTorch's allocator gave out of its piece of 4 MiB: the first and the third one are in use at the end. The last call is of the host's memory.
+-- Blocks that PyTorch's allocator gave out of its piece of 4 MiB: the first and the third one are in use at the end.
+-- The last call is of the host's memory.
 INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success) VALUES
  (90, 1, '_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE', 'torch', 'ops-memory', 'other',
   '/venv/torch/lib/libc10.so', '', 'void', NULL);

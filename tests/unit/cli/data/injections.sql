@@ -1,4 +1,5 @@
--- Rules of --inject and --replace: one that failed calls in two ways, one that replaced an argument, one without effect.
+-- Rules of --inject and --replace: one that failed calls in two ways, one that replaced an argument, one without
+-- effect.
 INSERT INTO injection_ VALUES
  (1, 1, 'hipMalloc:error=2:every=2', 'hipMalloc', 'error=hipErrorOutOfMemory', '--inject', 7),
  (2, 1, 'hipMalloc.size=4096', 'hipMalloc', 'size=4096', 'plan.txt:2:1', 7),

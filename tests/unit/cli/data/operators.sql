@@ -1,4 +1,5 @@
--- Operators of PyTorch: recorded ones of process 1 with launches inside, by line and module; imported ones of process 2.
+-- Operators of PyTorch: recorded ones of process 1 with launches inside, by line and module; imported ones of process
+-- 2.
 INSERT INTO import_ VALUES (2, 1, 'w.pt.trace.json', 'kineto', 'b', 'real', -1700000000000000000, NULL, 10, 0, 0, 0,
   3, 0);
 INSERT INTO operator_name_ VALUES (1, 'aten::mm'), (2, 'aten::addmm');

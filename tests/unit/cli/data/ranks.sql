@@ -1,5 +1,6 @@
 -- Two ranks of one job of torchrun, which Slurm started. Rank 0 is faster in the steps that both made.
-UPDATE process_ SET env = '{"HIP_VISIBLE_DEVICES":"0","RANK":"1","LOCAL_RANK":"1","WORLD_SIZE":"2","SLURM_PROCID":"7"}' WHERE id = 1;
+UPDATE process_ SET env = '{"HIP_VISIBLE_DEVICES":"0","RANK":"1","LOCAL_RANK":"1","WORLD_SIZE":"2","SLURM_PROCID":"7"}'
+WHERE id = 1;
 UPDATE process_ SET env = '{"RANK":"0","WORLD_SIZE":"2"}' WHERE id = 2;
 INSERT INTO step_ VALUES
  (1, 1, 1, 1, 'train_step', 3100000000, 100000000, 1, 2, 3, 40, 0, 20, 2, 8192, 4096, 30000000, 10000000),
