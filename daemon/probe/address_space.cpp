@@ -87,7 +87,7 @@ void AddressSpace::put_back_all(bool guards, Tid stopped) {
 
 void AddressSpace::untap_all() {
   for (auto& [address, site] : sites_.all())
-    if (site.is_tapped) TapArea::untap(memory(), site, kNobody);
+    if (site.is_tapped) TapCells::untap(memory(), site, kNobody);
 }
 
 Result<void> AddressSpace::remove(Tid stopped, RemoteGadgets outside) {

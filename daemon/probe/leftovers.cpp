@@ -85,7 +85,7 @@ void Takeover::adopt(const NetTable::Entry& entry, Tid stopped) {
     return;
   }
   if (!believed) return;
-  if (site.is_tapped && !TapArea::untap(ours_.memory(), site, stopped)) ours_.must_stay();
+  if (site.is_tapped && !TapCells::untap(ours_.memory(), site, stopped)) ours_.must_stay();
   sites_.keep(site);
   ++found_.sites;
   found_.put_back += was_set;

@@ -19,7 +19,8 @@ namespace {
 constexpr PlannedCall kCallsForTaps[] = {
     {"mmap",
      SYS_mmap,
-     {0, TapArea::kSize, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, ~std::uint64_t{0}}},
+     {0, TapLayout::kSize, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE,
+      ~std::uint64_t{0}}},
     {"mprotect", SYS_mprotect, {0, tap::DataLayout::kSize, PROT_READ | PROT_WRITE}},
     {"madvise", SYS_madvise, {0, tap::DataLayout::kSize, MADV_WIPEONFORK}},
     {"memfd_create", SYS_memfd_create, {0, MFD_CLOEXEC | MFD_ALLOW_SEALING}},
@@ -99,7 +100,7 @@ Result<void> OurMemory::unmap(Tid stopped, RemoteGadgets outside) {
   while (!slots_.empty()) {  // the net itself last
     const bool is_net = slots_.all().size() == 1;
     RemoteRange range = is_net ? net_->range() : slots_.all().back().range;
-    if (taps_ && range.begin == taps_->code().begin) range.end = range.begin + TapArea::kSize;
+    if (taps_ && range.begin == taps_->code().begin) range.end = range.begin + TapLayout::kSize;
     // If fade dies in the middle, a later fade finds a net without an area that is gone.
     if (!is_net && !net_->drop_range(memory_, stopped)) return fail("cannot write into the process");
     const auto done = call.syscall(SYS_munmap, {range.begin.value, range.size(), 0, 0, 0, 0});
@@ -142,9 +143,9 @@ Result<void> OurMemory::add_area(RemoteRange near, Tid stopped) {
 // The rear part is for data: it may be written, and is empty in the child of a fork.
 Result<RemoteRange> OurMemory::map_taps(RemoteRange near, Tid stopped) const {
   const RemoteCall call = call_with(net_->gadgets(), stopped);
-  const auto range = map_near(call, stopped, proc_, near, TapArea::kSize);
+  const auto range = map_near(call, stopped, proc_, near, TapLayout::kSize);
   if (!range) return range;
-  const std::uint64_t data = range->begin.value + TapArea::kCodeSize, size = tap::DataLayout::kSize;
+  const std::uint64_t data = range->begin.value + TapLayout::kCodeSize, size = tap::DataLayout::kSize;
   const auto opened = call.syscall(SYS_mprotect, {data, size, PROT_READ | PROT_WRITE, 0, 0, 0});
   const auto wiped = call.syscall(SYS_madvise, {data, size, MADV_WIPEONFORK, 0, 0, 0});
   if (opened == 0 && wiped == 0) return range;

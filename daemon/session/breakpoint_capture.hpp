@@ -29,9 +29,9 @@
 
 namespace fade {
 
-class BreakpointCapture final : public Capture {
+class BreakpointCapture final : public Capture {  // a call passes all fields in turn: each reads or does one thing
  public:
-  struct Parts {
+  struct Parts {  // the parameters of the constructor
     EventSink& sink;
     const SessionClock& clock;
     const Roster& roster;

@@ -25,7 +25,7 @@
 
 namespace fade {
 
-class CallWatch {
+class CallWatch {  // the fields are the engines and all that they share; this one only connects them
  public:
   CallWatch(EventSink& sink, const SessionClock& clock, const Roster& roster, const probes::Overrides& overrides,
             const SessionOptions& options);

@@ -15,7 +15,7 @@
 namespace fade {
 namespace {
 
-BudgetStep step_of(AddressSpace& space, const TapArea::Cell& cell) {
+BudgetStep step_of(AddressSpace& space, const TapCell& cell) {
   const Site* const site = space.find(cell.site);
   if (!site || !site->is_tapped) return BudgetStep::Stops;
   if (!cell.is_gated()) return cell.sums_only ? BudgetStep::Sums : BudgetStep::Taps;
@@ -105,7 +105,7 @@ void Governing::add_functions(const Program& program, GovernedProgram& governed,
   for (const auto& [entry, calls] : governed.stops) all[entry].calls = calls;
   std::unordered_map<std::uint32_t, BudgetCalls> tapped;
   if (const TapArea* const area = program.space->taps())
-    for (const TapArea::Cell& cell : area->cells()) {
+    for (const TapCell& cell : area->cells().all()) {
       if (cell.entry == 0) continue;
       tapped[cell.entry].recorded += cell.recorded;
       tapped[cell.entry].counted += cell.counted;
@@ -178,7 +178,7 @@ void Governing::carry_out(Inferior& inferior, GovernedProgram& governed, const G
     return;
   }
   Result<void> done = fail("it is not tapped");
-  for (TapArea::Cell& cell : inferior.space().taps()->cells())
+  for (TapCell& cell : inferior.space().taps()->cells().all())
     if (cell.entry == change.entry)
       if (auto one = p_.taps.let_through(inferior, cell, change.to >= BudgetStep::Sums, mask_of(change.to));
           one || !done)
@@ -206,7 +206,7 @@ void Governing::tell_costly(const Inferior& inferior, GovernedProgram& governed,
 
 void Governing::copied(const Inferior& inferior) {
   if (!is_on() || !inferior.space().taps()) return;
-  for (const TapArea::Cell& cell : inferior.space().taps()->cells()) {
+  for (const TapCell& cell : inferior.space().taps()->cells().all()) {
     const BudgetStep step = cell.entry == 0 ? BudgetStep::Stops : step_of(inferior.space(), cell);
     if (step > BudgetStep::Taps) tell(inferior, cell.entry, step, "as in the process that it was forked from");
   }

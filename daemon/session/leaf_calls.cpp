@@ -42,7 +42,7 @@ LeafCalls::Known& LeafCalls::known(const Thread& thread, std::uint16_t number) {
   if (known.round == round_ && known.program == program && known.number == number) return known;
   known = {.round = round_, .program = program, .number = number};
   TapArea* const area = thread.space().taps();
-  TapArea::Cell* const cell = area ? area->numbered(number) : nullptr;
+  TapCell* const cell = area ? area->cells().numbered(number) : nullptr;
   if (!cell || functions_[cell->entry].needs.device || functions_[cell->entry].needs.hsa != probes::HsaCall::None)
     return known;
   known.cell = cell;

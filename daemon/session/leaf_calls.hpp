@@ -65,7 +65,7 @@ class LeafCalls {
     std::uint64_t round = 0;  // in which it was looked up
     const Program* program = nullptr;
     std::uint16_t number = 0;
-    TapArea::Cell* cell = nullptr;  // null: its calls go the long way
+    TapCell* cell = nullptr;  // null: its calls go the long way
     const Entry* entry = nullptr;
     RemoteRange code;                             // of all taps
     std::optional<RemoteAddr> return_address;     // of the last call

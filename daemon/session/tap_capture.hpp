@@ -19,10 +19,8 @@
 #include "session/roster.hpp"
 #include "session/stack_capture.hpp"
 #include "session/tap_gates.hpp"
-#include "session/tap_place.hpp"
-#include "session/tap_records.hpp"
-#include "session/tap_threads.hpp"
-#include "session/tap_unwinders.hpp"
+#include "session/tap_questions.hpp"
+#include "session/tap_signals.hpp"
 
 namespace fade {
 
@@ -48,13 +46,8 @@ class TapCapture final : public Capture {
   // Reads the rings in any case, and once more before a breakpoint's call gets its id: all that began before it have
   // lower ones.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
-  void drain() override { drain(nullptr); }
-  // A thread with a full ring may go on when a part of it was read, if it has a CPU beside the tracer's. The rest is
-  // read then.
-  void let_run_beside(bool on) { runs_beside_ = on; }
-  void read_rest();
-  // The last stop was that of a thread with a full ring.
-  bool has_met_full_ring() const { return is_full_; }
+  void drain() override { reader_.drain(); }
+  RingReader& reader() { return reader_; }
   // The most bytes that were read from one ring, since last asked.
   std::uint64_t take_most_read() { return records_.take_most_read(); }
   void loaded(Inferior& inferior, Tid stopped) override { unwinders_.loaded(inferior, stopped); }
@@ -71,47 +64,23 @@ class TapCapture final : public Capture {
   // Ensures that the program has memory for taps. After a failure its functions keep their breakpoints.
   Result<void> place(Inferior& inferior, RemoteAddr function, Tid stopped);
 
-  // Sends the calls that gates have counted since the last time.
+  // As TapRecords::sum_all().
   void sum_all(bool on) { records_.sum_all(on); }
+  // Sends the calls that gates have counted since the last time.
   void count() { gates_.count(records_.is_recording()); }
   // Calls of the tapped function of `cell` get no rows if `sums_only`, and go through a gate with this mask.
-  Result<void> let_through(Inferior& inferior, TapArea::Cell& cell, bool sums_only, std::uint32_t mask);
+  Result<void> let_through(Inferior& inferior, TapCell& cell, bool sums_only, std::uint32_t mask);
 
-  // A signal is about to be delivered to the thread. If it met the thread in a tap, the thread is moved out of it: back
-  // to the entry of the function, or behind the call. Its handler may look at the address, or never return.
-  void show_own_address(Thread& thread);
+  TapSignals& signals() { return signals_; }
 
   // Sentences for the user at the end of the recording.
-  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& notes() const { return refusals_.sentences(); }
 
  private:
-  struct Asking;
-
   bool is_for_all_functions() const { return engine_ == CaptureEngine::Taps; }
   Result<void> tap(Inferior& inferior, Site* site, std::uint32_t entry, Tid stopped);
-  void drain(const TapThread* part);
-  std::int64_t now_behind_records();
-  void read(const Thread& thread, std::optional<tap::Question> question);
-  void answer(const Asking& asking, tap::Question question);
-  bool learn_site(const Asking& asking);
-  void take_entry_stack(const Asking& asking, TapThread& ring);
-  bool has_rings(const Asking& asking);
-  TapThread* ring_of(const Asking& asking);
-  bool is_known_to_unwinders(const Asking& asking);
-  void withdraw_shown(const Inferior& inferior, const TapArea::Cell& cell, const Site& site);
-  void take_back(const TapPlace& place, Thread& thread, TapThread& ring);
-  void show_entry_of_open(const TapPlace& place, Thread& thread, const Registers& registers);
-  void show_again(const TapPlace& place, Thread& thread);
-  void end_early(const TapPlace& place, Thread& thread, TapThread& ring);
-  void fall_back(const Asking& asking);
-  void give_up(Inferior& inferior, const std::string& why);
+  void withdraw_shown(const Inferior& inferior, const TapCell& cell, const Site& site);
 
-  void say_breakpoints(const Inferior& inferior, const std::string& why);
-  void say_no_ring(const Asking& asking);
-  void note(const Inferior& inferior, const std::string& text);
-
-  EventSink& sink_;
-  const SessionClock& clock_;
   const Roster& roster_;
   FunctionTable& functions_;
   StackCapture& stacks_;
@@ -120,9 +89,11 @@ class TapCapture final : public Capture {
   TapRecords records_;
   TapGates gates_;
   TapUnwinders unwinders_;
-  bool runs_beside_ = true, has_rest_ = false, is_full_ = false;
+  TapRefusals refusals_;
+  RingReader reader_;
+  TapQuestions questions_;
+  TapSignals signals_;
   std::string no_clock_;  // the reason why records would have no time
-  std::vector<std::string> notes_;
 };
 
 }  // namespace fade

@@ -63,7 +63,7 @@ Result<void> TapCapture::tap(Inferior& inferior, Site* site, std::uint32_t index
   if (auto placed = place(inferior, site->address, stopped); !placed) return placed;
   const Entry& entry = functions_[index];
   TapArea& area = *space.taps();
-  auto done = area.tap(space.memory(), *site, index, tapped(entry.needs, *entry.probe), stopped);
+  auto done = area.cells().tap(space.memory(), *site, index, tapped(entry.needs, *entry.probe), stopped);
   if (done && !area.is_enabled()) area.enable(space.memory(), true, stopped);
   return done;
 }
@@ -78,7 +78,7 @@ Result<void> TapCapture::place(Inferior& inferior, RemoteAddr function, Tid stop
   auto placed = program.space->place_taps(module ? module->span : RemoteRange{page, page + kPageSize}, stopped);
   program.taps = std::make_shared<TapThreads>(placed ? std::string() : placed.error().sentence());
   records_.add(program.taps);
-  if (!placed) say_breakpoints(inferior, program.taps->why_not());
+  if (!placed) refusals_.say_breakpoints(inferior, program.taps->why_not());
   return placed;
 }
 
@@ -87,25 +87,25 @@ std::vector<std::uint32_t> TapCapture::untap_quiet(Program& program, std::int64_
   std::vector<std::uint32_t> out;
   if (!space.taps() || !records_.has_clock()) return out;
   const std::int64_t now = records_.time_of(__rdtsc());
-  for (const TapArea::Cell& cell : space.taps()->cells()) {
+  for (const TapCell& cell : space.taps()->cells().all()) {
     Site* const site = cell.entry != 0 ? space.find(cell.site) : nullptr;
     if (!site || !site->is_tapped || now - records_.time_of(cell.last_call) < ns) continue;
-    if (TapArea::untap(space.memory(), *site, kNobody)) out.push_back(cell.entry);
+    if (TapCells::untap(space.memory(), *site, kNobody)) out.push_back(cell.entry);
   }
   return out;
 }
 
-Result<void> TapCapture::let_through(Inferior& inferior, TapArea::Cell& cell, bool sums_only, std::uint32_t mask) {
+Result<void> TapCapture::let_through(Inferior& inferior, TapCell& cell, bool sums_only, std::uint32_t mask) {
   const Site* const site = inferior.space().find(cell.site);
   if (!site || !site->is_tapped) return fail("it is not tapped");
   cell.sums_only = sums_only;
   if (mask != 0 && !cell.is_gated()) withdraw_shown(inferior, cell, *site);
-  return inferior.space().taps()->set_mask(inferior.memory(), cell, *site, mask, kNobody);
+  return inferior.space().taps()->cells().set_mask(inferior.memory(), cell, *site, mask, kNobody);
 }
 
 // A signal handler of a thread may be at work that will return to the entry. The thread comes by the gate then, which
 // may only count its call.
-void TapCapture::withdraw_shown(const Inferior& inferior, const TapArea::Cell& cell, const Site& site) {
+void TapCapture::withdraw_shown(const Inferior& inferior, const TapCell& cell, const Site& site) {
   for (const auto& [tid, thread] : roster_.threads()) {
     if (thread->inferior->program != inferior.program) continue;
     for (const RemoteAddr sp : thread->shown.take(cell.site)) records_.withdraw(*thread, cell, sp + site.lead.depth);
@@ -113,7 +113,7 @@ void TapCapture::withdraw_shown(const Inferior& inferior, const TapArea::Cell& c
 }
 
 void TapCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {
-  drain();
+  reader_.drain();
   count();
   if (TapArea* const area = inferior.space().taps()) area->forget(inferior.memory(), range, stopped);
   inferior.program->untapped.forget(range);

@@ -10,7 +10,7 @@ namespace {
 
 // A thread that goes through a gate, and not through the tap.
 struct Passing {
-  const TapArea::Cell* cell = nullptr;  // null: it does not
+  const TapCell* cell = nullptr;  // null: it does not
   bool is_counted = false;
   RemoteAddr sp;  // at the entry of the function
 };
@@ -26,7 +26,7 @@ Passing at_function(const Thread& thread, const Registers& registers) {
 }
 
 Passing find_passing(const Thread& thread, const Registers& registers) {
-  const TapArea::Cell* const cell = thread.space().taps()->behind_gate(registers.ip());
+  const TapCell* const cell = thread.space().taps()->cells().behind_gate(registers.ip());
   if (!cell) return at_function(thread, registers);
   const Site* const site = thread.space().find(cell->site);
   if (!site) return {};
@@ -45,8 +45,8 @@ void TapGates::count(bool recording) {
 
 void TapGates::count(const Thread& thread, TapThreads& taps, TapThread& ring, bool recording) {
   TapArea* const area = thread.space().taps();
-  if (!area || !area->has_gates()) return;
-  for (TapArea::Cell& cell : area->cells()) {
+  if (!area || !area->cells().has_gates()) return;
+  for (TapCell& cell : area->cells().all()) {
     if (cell.entry == 0 || !cell.gate) continue;
     const auto calls = taps.counted_since(ring, cell.gate->number);
     if (!calls) lose(thread);

@@ -12,13 +12,13 @@ constexpr std::uint64_t kPushAt = 4;  // behind an endbr64
 constexpr std::uint64_t kOutAt = 8, kResultAt = 16, kSecondResultAt = 24;
 
 struct Where {
-  const TapArea::Cell* cell = nullptr;
+  const TapCell* cell = nullptr;
   Stage stage{};
   bool has_called = false;         // the tap has called the function
   std::optional<RemoteAddr> sp{};  // at the entry, if no frame leads to it
 };
 
-MovedEntry moved_entry_at(const AddressSpace& space, const TapArea::Cell& cell, RemoteAddr sp) {
+MovedEntry moved_entry_at(const AddressSpace& space, const TapCell& cell, RemoteAddr sp) {
   const auto back = space.memory().value<RemoteAddr>(sp);
   return back ? MovedEntry{&cell, sp, *back} : MovedEntry{};
 }
@@ -27,14 +27,14 @@ MovedEntry moved_entry_at(const AddressSpace& space, const TapArea::Cell& cell, 
 MovedEntry in_slot(const AddressSpace& space, const Registers& registers) {
   const Site* const site = space.our_code().site_of_slot(registers.ip());
   if (!site || !site->is_tapped || site->slot != registers.ip()) return {};
-  const auto cells = space.taps()->cells();
+  const auto cells = space.taps()->cells().all();
   const auto cell =
-      std::ranges::find_if(cells, [&](const TapArea::Cell& one) { return one.entry != 0 && one.slot == site->slot; });
+      std::ranges::find_if(cells, [&](const TapCell& one) { return one.entry != 0 && one.slot == site->slot; });
   return cell == cells.end() ? MovedEntry{} : moved_entry_at(space, *cell, registers.sp() + site->lead.depth);
 }
 
 // The instruction in front of the site, once more, and the jump behind it.
-MovedEntry in_lead(const AddressSpace& space, const TapArea::Cell& cell, const Registers& registers) {
+MovedEntry in_lead(const AddressSpace& space, const TapCell& cell, const Registers& registers) {
   const SiteTable& sites = space.sites();
   const auto site = sites.all().find(cell.site);
   if (site == sites.all().end()) return {};
@@ -54,7 +54,7 @@ std::optional<RemoteAddr> frameless(const TapArea& area, const tap::Stub& stub, 
   if (ip == stub.returns || (ip > stub.pass && ip < stub.asks)) return registers.sp();
   if (ip >= stub.framed) return std::nullopt;
   // A function that begins with a push is met behind it; the tap takes the push back, and pushes %rbp.
-  const bool is_pushed = ip < stub.begin ? area.is_begin_of_cell(ip) : ip - stub.begin > kPushAt;
+  const bool is_pushed = ip < stub.begin ? area.cells().is_begin(ip) : ip - stub.begin > kPushAt;
   return registers.sp() + (is_pushed ? 8 : 0);
 }
 
@@ -63,7 +63,7 @@ Where find_place(const AddressSpace& space, const Registers& registers) {
   if (const MovedEntry moved = moved_entry(space, registers); moved.cell) return in_moved(moved);
   const bool asks = area.is_question_code(registers.ip());
   const RemoteAddr at = asks ? RemoteAddr{registers.r10} : registers.ip();
-  const TapArea::Cell* const cell = area.around(at);
+  const TapCell* const cell = area.cells().around(at);
   if (!cell) return {};
   const tap::Stub& stub = cell->stub;
   if (at >= stub.end) return {};
@@ -96,7 +96,7 @@ bool restore_argument(const Memory& memory, const tap::Stub& stub, const Registe
 MovedEntry moved_entry(const AddressSpace& space, const Registers& registers) {
   const TapArea& area = *space.taps();
   if (!area.code().contains(registers.ip())) return in_slot(space, registers);
-  const TapArea::Cell* const cell = area.around(registers.ip());
+  const TapCell* const cell = area.cells().around(registers.ip());
   return cell && registers.ip() >= cell->stub.end ? in_lead(space, *cell, registers) : MovedEntry{};
 }
 

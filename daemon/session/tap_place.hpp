@@ -10,8 +10,8 @@ namespace fade {
 
 // A thread at the moved first instructions of a tapped function, ahead of them: their repeated lead, or the slot.
 struct MovedEntry {
-  const TapArea::Cell* cell = nullptr;  // null: it is at another place
-  RemoteAddr sp;                        // at the entry of the function
+  const TapCell* cell = nullptr;  // null: it is at another place
+  RemoteAddr sp;                  // at the entry of the function
   RemoteAddr return_address;
 
   // Otherwise the thread has come by a jump.
@@ -20,7 +20,7 @@ struct MovedEntry {
 MovedEntry moved_entry(const AddressSpace& space, const Registers& registers);
 
 struct TapPlace {
-  const TapArea::Cell& cell;
+  const TapCell& cell;
   tap::Stage stage;
   RemoteAddr sp;              // at the entry of the function
   RemoteAddr return_address;  // of the program's call

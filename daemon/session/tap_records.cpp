@@ -96,7 +96,7 @@ void TapRecords::take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr s
   book_.complete(call);
 }
 
-void TapRecords::withdraw(Thread& thread, const TapArea::Cell& cell, RemoteAddr sp) {
+void TapRecords::withdraw(Thread& thread, const TapCell& cell, RemoteAddr sp) {
   book_.withdraw(thread, cell.entry, sp);
 }
 
@@ -201,7 +201,7 @@ void TapRecords::handle(const Source& source) {
   if (!source.thread) return lose("a thread ended unseen");
   const tap::Record& record = source.record();
   TapArea* const area = source.thread->space().taps();
-  TapArea::Cell* const cell = area ? area->numbered(record.function) : nullptr;
+  TapCell* const cell = area ? area->cells().numbered(record.function) : nullptr;
   if (!cell) return lose("a record of a function that is watched no longer");
   cell->last_call = record.tsc;
   cell->recorded += record.kind == tap::RecordKind::Entry;
@@ -210,7 +210,7 @@ void TapRecords::handle(const Source& source) {
   else left(*source.thread, *source.ring, record, *cell);
 }
 
-void TapRecords::entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell) {
+void TapRecords::entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapCell& cell) {
   const Entry& entry = functions_[cell.entry];
   const Site* const site = thread.space().find(cell.site);
   const RemoteAddr at_site{record.sp - (site ? site->lead.depth : 0)};
@@ -240,7 +240,7 @@ void TapRecords::entered(Thread& thread, TapThread& ring, const tap::Record& rec
   book_.open(thread, std::move(call));
 }
 
-void TapRecords::left(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell) {
+void TapRecords::left(Thread& thread, TapThread& ring, const tap::Record& record, const TapCell& cell) {
   auto call = book_.take_left(thread, cell.entry, {record.sp}, StacksAsTheyWere(thread));
   if (!call) return;  // it began in the parent of a fork, or while nothing was recorded
   const Entry& entry = functions_[cell.entry];

@@ -20,7 +20,7 @@
 
 namespace fade {
 
-class TapRecords {
+class TapRecords {  // most fields are what this engine shares with breakpoints: books, sites, effects
  public:
   struct Parts {
     EventSink& sink;
@@ -57,9 +57,9 @@ class TapRecords {
   bool is_recording() const { return recording_; }
 
   // The end of a call, as its record tells it, or would have.
-  void left(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);
+  void left(Thread& thread, TapThread& ring, const tap::Record& record, const TapCell& cell);
   // The call is as if it had not begun: its thread will meet the entry again.
-  void withdraw(Thread& thread, const TapArea::Cell& cell, RemoteAddr sp);
+  void withdraw(Thread& thread, const TapCell& cell, RemoteAddr sp);
   // A failed call waits until its thread has told its stack: here, or never.
   void take_failed_stack(Thread& thread, TapThread& ring, RemoteAddr sp, const Registers& at_return);
   void complete_failed(TapThread& ring);
@@ -74,7 +74,7 @@ class TapRecords {
   bool take_alone(const Source& source, std::uint64_t until, std::uint64_t most);
   bool take_leaf(const Source& source, std::uint64_t until);
   void handle(const Source& source);
-  void entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapArea::Cell& cell);
+  void entered(Thread& thread, TapThread& ring, const tap::Record& record, const TapCell& cell);
   void keep_time();
   void lose(const char* why);
 

@@ -19,7 +19,7 @@ class ChangedLead : public ArmedEntry {
     const auto was = *space.memory().value<std::array<std::uint8_t, kSize>>(kEntries[index]);
     EXPECT_TRUE(space.memory().write(kEntries[index], bytes_of(lead), tid()));
     Site& site = *space.find(kEntries[index] + kLeadOf[index]);
-    const bool done = space.taps()->tap(space.memory(), site, 1, {.asks_for_sites = false}, tid()).has_value();
+    const bool done = space.taps()->cells().tap(space.memory(), site, 1, {.asks_for_sites = false}, tid()).has_value();
     space.untap_all();
     EXPECT_TRUE(space.memory().write(kEntries[index], bytes_of(was), tid()));
     return done;

@@ -17,7 +17,7 @@ struct TappedEntry : ArmedEntry {
     const RemoteAddr page{kEntries[0].value & ~std::uint64_t{0xfff}};
     EXPECT_TRUE(space.place_taps({page, page + 0x1000}, tid()));
     const tap::Tapped how{.stack_words = static_cast<std::uint8_t>(kWordsOf[index]), .asks_for_sites = false};
-    EXPECT_TRUE(area().tap(space.memory(), site, 1, how, tid()));
+    EXPECT_TRUE(area().cells().tap(space.memory(), site, 1, how, tid()));
     auto made = space.make_rings(tid());
     EXPECT_TRUE(made);
     rings = *made;
@@ -27,8 +27,8 @@ struct TappedEntry : ArmedEntry {
     rings->allow(ring, TapRings::kLayout.size / 2);
   }
   TapArea& area() { return *space.taps(); }
-  const TapArea::Cell& cell() {
-    return *std::ranges::find_if(area().cells(), [](const auto& each) { return each.entry == 1; });
+  const TapCell& cell() {
+    return *std::ranges::find_if(area().cells().all(), [](const auto& each) { return each.entry == 1; });
   }
 
   Site& site;
