@@ -47,7 +47,7 @@ struct ProcessItem {
   bool memory_before = false;  // as in ProcessSums
 };
 
-struct View {
+struct View {  // the content of the screen: a field is a part of it
   std::int64_t since_ns = 0;
   std::int64_t window_ns = 0;  // that the rates are of; 0: there are none yet
   bool clean = false;

@@ -264,7 +264,8 @@ struct InjectionHit {
   std::string was, became;  // values as text; `was` is empty where there was none
 };
 // A look at the host's side of a copy (--watch-numbers). A copy to the device is looked at when it is entered. A copy
-// to the host is looked at when it returns, or when a call that has waited for it returns.
+// to the host is looked at when it returns, or when a call that has waited for it returns. One row of number_: a field
+// is a column.
 struct NumbersSeen {
   CallId call = 0;  // the copy
   CallId wait = 0;  // the call that waited for it; 0: the copy itself
@@ -291,7 +292,7 @@ struct NumbersLeft {
   std::string reason;
   std::uint64_t copies = 0, bytes = 0;
 };
-// A product of matrices that was computed again (--check blas).
+// A product of matrices that was computed again (--check blas). One row of check_: a field is a column.
 struct ProductChecked {
   CallId call = 0;
   FunctionId function = 0;

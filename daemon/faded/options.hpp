@@ -11,7 +11,7 @@
 
 namespace fade::service {
 
-struct Settings {
+struct Settings {  // one command line: a field is the value of one option, or follows from it
   std::string socket, state_dir, worker;
   std::string socket_mode = "0600";
   std::string metrics_listen, metrics_mode = "0600";

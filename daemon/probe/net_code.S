@@ -46,7 +46,8 @@
         .globl fade_net_sigaction, fade_net_sigmask, fade_net_may_trap, fade_net_clone
         .balign 16
 fade_net_code:
-fade_net_handler:                       # (rdi signal, rsi siginfo, rdx ucontext); all registers come back by rt_sigreturn
+# (rdi signal, rsi siginfo, rdx ucontext); all registers come back by rt_sigreturn
+fade_net_handler:
         mov     UC_RIP(%rdx), %rax
         lea     fade_net_code - NET_CODE(%rip), %r8     # the header
         cmpl    $SI_KERNEL, SI_CODE(%rsi)

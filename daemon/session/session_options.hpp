@@ -26,7 +26,7 @@ namespace fade {
 // --detail has recorded as sums, or all.
 enum class SummedCalls : std::uint8_t { Never, OfBudget, All };
 
-struct SessionOptions {
+struct SessionOptions {  // what the user asked of a session: a field is the value of one option
   ModuleWatch::Wishes wishes;
   FunctionTable::CallersOf callers;  // empty: calls of all libraries are recorded
   probes::Injections injections;     // --inject, --replace

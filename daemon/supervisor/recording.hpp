@@ -23,7 +23,7 @@
 
 namespace fade {
 
-class Recording {
+class Recording {  // the parts of one recording, from the file to the end block; their order is that of destruction
  public:
   Recording(const RecordingOptions& options, const probes::Overrides& overrides, Coverage coverage)
       : options_(options), overrides_(overrides), coverage_(std::move(coverage)) {

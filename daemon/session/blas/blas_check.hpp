@@ -27,7 +27,7 @@
 
 namespace fade {
 
-class BlasCheck {
+class BlasCheck {  // a product passes the maps of it: its call runs, its thread is on an errand, it is computed
  public:
   // `program`: that computes products again.
   BlasCheck(EventSink& sink, const SessionClock& clock, StackCapture& stacks, const blas::CheckRule& rule,

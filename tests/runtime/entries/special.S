@@ -1,5 +1,6 @@
-// Functions of the "hard" variant that end within a few bytes, or whose result shows whether their first instruction did what it
-// says. None counts itself: callers use fade_standin_add(). tests/tracees/hard_entries.c knows what each must return.
+// Functions of the "hard" variant that end within a few bytes, or whose result shows whether their first instruction
+// did what it says. None counts itself: callers use fade_standin_add(). tests/tracees/hard_entries.c knows what each
+// must return.
   .section .note.GNU-stack,"",@progbits
   .data
   .p2align 3
