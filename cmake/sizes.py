@@ -1,4 +1,4 @@
-"""Prints how long files, lines, functions and classes are: the measures of DESIGN.md that keep the code easy to read.
+"""Prints how long files, lines, functions and classes are; CONTRIBUTING.md has the limits.
 
 usage: sizes.py [SOURCE_FOLDER] [--list]    --list: the longest files and functions, the lines that are too wide, and
 the classes above the limits. Functions and classes need universal-ctags.
