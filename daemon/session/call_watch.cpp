@@ -91,12 +91,12 @@ std::optional<std::int64_t> CallWatch::on_trap(Thread& thread, std::int64_t now)
   tally_.hit(thread, end - now);
   governing_.stopped(thread, *charged, end - now);
   go_on(thread, end);
-  taps_.reader().read_rest();
+  taps_.rings().rest();
   // The follower takes its time behind a return: at an entry, that would be a part of the call's duration. Rings are
   // read on a CPU beside the thread's, if there is one.
   const bool returned = books_.book.flush(end - now);
-  if (!taps_.reader().has_met_full_ring() && follower_.saw(thread.tid, now, returned)) sink_.keeps_to(follower_.cpu());
-  taps_.reader().let_run_beside(follower_.cpu() < 0);
+  if (!taps_.rings().has_met_full_ring() && follower_.saw(thread.tid, now, returned)) sink_.keeps_to(follower_.cpu());
+  taps_.rings().let_run_beside(follower_.cpu() < 0);
   if (const std::uint32_t crossed = follower_.take_crossed()) tally_.crossed(thread, crossed);
   return end;
 }

@@ -20,14 +20,14 @@ TapCapture::TapCapture(const Parts& parts)
       gates_(parts.sink, parts.clock, roster_, functions_),
       unwinders_(parts.clock, roster_),
       refusals_(parts.sink, parts.clock, engine_ == CaptureEngine::Taps),
-      reader_(parts.sink, parts.clock, records_, refusals_),
-      questions_({functions_, stacks_, breakpoints_, records_, reader_, unwinders_, refusals_}),
-      signals_(roster_, functions_, records_, reader_) {
+      drain_(parts.sink, parts.clock, records_, refusals_),
+      questions_({functions_, stacks_, breakpoints_, records_, drain_, unwinders_, refusals_}),
+      signals_(roster_, functions_, records_, drain_) {
   if (engine_ == CaptureEngine::Breakpoints) return;
   if (const auto usable = records_.begin(); !usable) no_clock_ = usable.error().sentence();
   if (!records_.has_clock() && engine_ == CaptureEngine::Taps)
     refusals_.keep(no_clock_ + "; calls were recorded with breakpoints");
-  if (records_.has_clock()) breakpoints_.let_record_first([this] { return reader_.now_behind_records(); });
+  if (records_.has_clock()) breakpoints_.let_record_first([this] { return drain_.now_behind_records(); });
 }
 
 // Text and pads are put back by the engine of breakpoints. Threads that are in a tap go on without it.
@@ -36,7 +36,7 @@ void TapCapture::leave(Inferior& inferior, Tid stopped) {
   const auto& taps = inferior.program->taps;
   if (!area || !taps) return;
   area->enable(inferior.memory(), false, stopped);
-  reader_.drain();
+  drain_.all();
   count();
   const bool is_used = std::ranges::any_of(roster_.threads(), [&](const auto& item) {
     const Thread& thread = *item.second;
@@ -60,7 +60,7 @@ void TapCapture::thread_ended(Thread& thread, bool) {
   const std::shared_ptr<TapThreads> taps = thread.inferior->program->taps;
   TapThread* const ring = taps ? taps->of(thread.id) : nullptr;
   if (!ring) return;
-  reader_.drain();
+  drain_.all();
   gates_.count(thread, *taps, *ring, records_.is_recording());
   records_.complete_failed(*ring);
   if (TapArea* const area = thread.space().taps())
@@ -70,7 +70,7 @@ void TapCapture::thread_ended(Thread& thread, bool) {
 }
 
 void TapCapture::set_recording(bool on) {
-  reader_.drain();
+  drain_.all();
   count();
   records_.set_recording(on);
 }
@@ -78,7 +78,7 @@ void TapCapture::set_recording(bool on) {
 std::optional<std::uint32_t> TapCapture::on_trap(Thread& thread, const Registers& registers, std::int64_t now) {
   TapArea* const area = thread.space().taps();
   const auto question = area ? area->question_at(registers.ip() - 1) : std::nullopt;
-  reader_.read(thread, question);
+  drain_.before_answer(thread, question);
   const auto info = question ? Tracee(thread.tid).siginfo() : std::nullopt;
   if (!question || (info && info->si_code != SI_KERNEL)) return std::nullopt;
   const TapCell* const cell = area->cells().around({registers.r10});

@@ -46,8 +46,8 @@ class TapCapture final : public Capture {
   // Reads the rings in any case, and once more before a breakpoint's call gets its id: all that began before it have
   // lower ones.
   std::optional<std::uint32_t> on_trap(Thread& thread, const Registers& registers, std::int64_t now) override;
-  void drain() override { reader_.drain(); }
-  RingReader& reader() { return reader_; }
+  void drain() override { drain_.all(); }
+  TapDrain& rings() { return drain_; }
   // The most bytes that were read from one ring, since last asked.
   std::uint64_t take_most_read() { return records_.take_most_read(); }
   void loaded(Inferior& inferior, Tid stopped) override { unwinders_.loaded(inferior, stopped); }
@@ -90,7 +90,7 @@ class TapCapture final : public Capture {
   TapGates gates_;
   TapUnwinders unwinders_;
   TapRefusals refusals_;
-  RingReader reader_;
+  TapDrain drain_;
   TapQuestions questions_;
   TapSignals signals_;
   std::string no_clock_;  // the reason why records would have no time

@@ -113,7 +113,7 @@ void TapCapture::withdraw_shown(const Inferior& inferior, const TapCell& cell, c
 }
 
 void TapCapture::forget(Inferior& inferior, RemoteRange range, Tid stopped) {
-  reader_.drain();
+  drain_.all();
   count();
   if (TapArea* const area = inferior.space().taps()) area->forget(inferior.memory(), range, stopped);
   inferior.program->untapped.forget(range);

@@ -35,9 +35,9 @@ void TapQuestions::answer_full(const TapAsking& asking) {
   TapThread* const ring = asking.threads.at(asking.thread_pointer);
   const std::uint64_t position = asking.registers.rax;
   if (!ring || asking.threads.is_broken(*ring, position)) return fall_back(asking);
-  if (parts_.reader.has_rest() && position < ring->reader.limit()) return asking.threads.allow(*ring);
+  if (parts_.drain.has_rest() && position < ring->reader.limit()) return asking.threads.allow(*ring);
   asking.threads.pass_gap(*ring, position);
-  parts_.reader.drain();
+  parts_.drain.all();
   if (ring->sampling.stopped(position, asking.is_before_call())) take_entry_stack(asking, *ring);
   asking.threads.allow(*ring);
 }

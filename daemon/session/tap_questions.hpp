@@ -2,7 +2,7 @@
 // go on: the tap does not ask the same again, or the thread leaves it, and a breakpoint records the call.
 // Tracing thread only.
 #pragma once
-#include "session/ring_reader.hpp"
+#include "session/tap_drain.hpp"
 #include "session/tap_unwinders.hpp"
 
 namespace fade {
@@ -43,7 +43,7 @@ class TapQuestions {
     StackCapture& stacks;
     BreakpointCapture& breakpoints;
     TapRecords& records;
-    RingReader& reader;
+    TapDrain& drain;
     TapUnwinders& unwinders;
     TapRefusals& refusals;
   };

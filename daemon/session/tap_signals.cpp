@@ -26,7 +26,7 @@ void TapSignals::show_own_address(Thread& thread) {
   TapThread* const ring = thread_pointer ? taps->at(*thread_pointer) : nullptr;
   Thread* const owner = ring ? roster_.thread(ring->tid) : nullptr;
   if ((ring && !owner) || !Tracee(thread.tid).change_registers(*registers, place->own) || !owner) return;
-  reader_.drain();
+  drain_.all();
   if (place->is_at_entry()) take_back(*place, *owner, *ring);
   else end_early(*place, *owner, *ring);
 }

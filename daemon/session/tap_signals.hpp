@@ -1,14 +1,14 @@
 // Signals that meet a thread in a tap. Tracing thread only.
 #pragma once
-#include "session/ring_reader.hpp"
+#include "session/tap_drain.hpp"
 #include "session/tap_place.hpp"
 
 namespace fade {
 
 class TapSignals {
  public:
-  TapSignals(const Roster& roster, FunctionTable& functions, TapRecords& records, RingReader& reader)
-      : roster_(roster), functions_(functions), records_(records), reader_(reader) {}
+  TapSignals(const Roster& roster, FunctionTable& functions, TapRecords& records, TapDrain& drain)
+      : roster_(roster), functions_(functions), records_(records), drain_(drain) {}
 
   // A signal is about to be delivered to the thread. If it met the thread in a tap, the thread is moved out of it: back
   // to the entry of the function, or behind the call. Its handler may look at the address, or never return.
@@ -23,7 +23,7 @@ class TapSignals {
   const Roster& roster_;
   FunctionTable& functions_;
   TapRecords& records_;
-  RingReader& reader_;
+  TapDrain& drain_;
 };
 
 }  // namespace fade

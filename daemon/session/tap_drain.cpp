@@ -1,4 +1,4 @@
-#include "session/ring_reader.hpp"
+#include "session/tap_drain.hpp"
 
 #include <sched.h>
 
@@ -20,7 +20,7 @@ constexpr const char* kOverwritten = "the program has written over fade's memory
 
 }  // namespace
 
-void RingReader::drain(const TapThread* part) {
+void TapDrain::drain(const TapThread* part) {
   for (Inferior* const inferior : records_.drain(part)) {
     const TapArea* const area = inferior->space().taps();
     if (area && area->is_enabled()) sink_.notice(Drop{.at = clock_.now(), .n = 1, .reason = kOverwritten});
@@ -29,15 +29,15 @@ void RingReader::drain(const TapThread* part) {
 }
 
 // Threads that do not stop call while fade works, so records may have come since the stop. Reading many takes a while.
-std::int64_t RingReader::now_behind_records() {
-  if (!records_.is_idle()) drain();
+std::int64_t TapDrain::now_behind_records() {
+  if (!records_.is_idle()) all();
   const std::int64_t now = clock_.now();
-  if (!records_.is_idle()) drain();
+  if (!records_.is_idle()) all();
   return now;
 }
 
 // The record that a full ring has no room for gets its id later.
-void RingReader::read(const Thread& thread, std::optional<tap::Question> question) {
+void TapDrain::before_answer(const Thread& thread, std::optional<tap::Question> question) {
   const auto& taps = thread.inferior->program->taps;
   is_full_ = question == tap::Question::Full;
   TapThread* const ring = is_full_ && taps ? taps->of(thread.id) : nullptr;
@@ -45,8 +45,8 @@ void RingReader::read(const Thread& thread, std::optional<tap::Question> questio
   drain(has_rest_ ? ring : nullptr);
 }
 
-void RingReader::read_rest() {
-  if (std::exchange(has_rest_, false)) drain();
+void TapDrain::rest() {
+  if (std::exchange(has_rest_, false)) all();
 }
 
 }  // namespace fade

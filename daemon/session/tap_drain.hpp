@@ -1,4 +1,4 @@
-// Reads the rings of taps: all that were written until now, or a part of a full one so that its thread goes on at once.
+// When the rings of taps are read: all records until now, or a part of a full ring so that its thread goes on at once.
 // Tracing thread only.
 #pragma once
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace fade {
 
-class RingReader {
+class TapDrain {
  public:
-  RingReader(EventSink& sink, const SessionClock& clock, TapRecords& records, TapRefusals& refusals)
+  TapDrain(EventSink& sink, const SessionClock& clock, TapRecords& records, TapRefusals& refusals)
       : sink_(sink), clock_(clock), records_(records), refusals_(refusals) {}
 
   // Handles all records. A program that has written over a ring gets breakpoints.
-  void drain() { drain(nullptr); }
+  void all() { drain(nullptr); }
   // Returns a session time behind that of all records that were handled.
   std::int64_t now_behind_records();
-  // A thread with a full ring may go on when a part of it was read, if it has a CPU beside the tracer's. The rest is
-  // read then.
+  // A thread with a full ring may go on when a part of it was read, if it has a CPU beside the tracer's.
   void let_run_beside(bool on) { runs_beside_ = on; }
-  // Before the question of a stopped thread is answered; nullopt: the thread has none.
-  void read(const Thread& thread, std::optional<tap::Question> question);
-  void read_rest();
+  // Handles records before the question of a stopped thread is answered; nullopt: the thread has none. If has_rest()
+  // then, only a part of the thread's ring was read, and rest() handles the remaining records of all rings.
+  void before_answer(const Thread& thread, std::optional<tap::Question> question);
   bool has_rest() const { return has_rest_; }
+  void rest();
   // The last stop was that of a thread with a full ring.
   bool has_met_full_ring() const { return is_full_; }
 
