@@ -54,8 +54,8 @@ SELECT i.pid, i.device, i.start AS start_ns, i."end" AS end_ns, i.duration AS du
             WHEN m.name IS NULL OR 2 * m.all_ns < i.duration
             THEN iif(n.lacks_rows, '(not stored)', '(no call seen)') ELSE m.name END AS during,
        CASE WHEN b.id IS NULL OR (n.lacks_rows AND (m.name IS NULL OR 2 * m.all_ns < i.duration)) THEN NULL
-            WHEN m.name IS NULL
-               OR 2 * m.all_ns < i.duration THEN round(100.0 * (i.duration - coalesce(m.all_ns, 0)) / i.duration, 1)
+            WHEN m.name IS NULL OR 2 * m.all_ns < i.duration
+            THEN round(100.0 * (i.duration - coalesce(m.all_ns, 0)) / i.duration, 1)
             ELSE round(100.0 * m.ns / i.duration, 1) END AS during_percent,
        i."end" - i.asked AS asked_ns,
        (SELECT f.name FROM call_ c JOIN function_ f ON f.id = c.fn WHERE c.id = i.before_call_id) AS before,

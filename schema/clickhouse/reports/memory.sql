@@ -12,7 +12,8 @@
 -- column: rank        count    of the process in a distributed job
 -- column: device      id       as the process numbers it
 -- column: kind        text     device, graph, managed, array, physical (hipMemCreate), host (pinned), registered,
--- reserved, imported or mapped column: used_bytes  bytes    in use then
+--   reserved, imported or mapped
+-- column: used_bytes  bytes    in use then
 -- column: peak_bytes  bytes    the most in that millisecond
 -- column: allocs      count    allocations in that millisecond
 -- column: frees       count    frees in that millisecond

@@ -5,7 +5,8 @@
 -- sort: -late_ns
 -- limit: 20
 -- leave: by pid celsius usual_celsius start_ns name usual_waited_ns waited_ns usual_rank usual_ns duration_ns more_ns
--- job none: no steps of several ranks were sent
+--   job
+-- none: no steps of several ranks were sent
 -- column: job              text      its job
 -- column: step             count     counts from 1 in each rank
 -- column: name             text      the range, or the function between whose calls it lies
@@ -20,7 +21,8 @@
 -- column: usual_ns         duration  how long it took there
 -- column: more_ns          duration  what the late rank took longer
 -- column: category         text      where it spent most time more: GPU, OUTSIDE of calls, or as in fade-query
--- categories column: category_ns      duration  how much longer it was there
+--   categories
+-- column: category_ns      duration  how much longer it was there
 -- column: gpu_ns           duration  its own work on the GPU, without collective operations
 -- column: usual_gpu_ns     duration  the same, half of the ranks at most
 -- column: waited_ns        duration  how long its work of collective operations waited for the other ranks
