@@ -52,12 +52,17 @@ int serve(std::string_view dumps) {
   return 0;
 }
 
+int say(std::string_view text) {
+  fmt::print("{}", text);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string_view word = argc > 1 ? argv[1] : "";
-  if (word == "--version") return fmt::print("fade-check-blas {}\n", FADE_VERSION), 0;
-  if (word == "--help" || word == "-h") return fmt::print("{}", kUsage), 0;
+  if (word == "--version") return say(fmt::format("fade-check-blas {}\n", FADE_VERSION));
+  if (word == "--help" || word == "-h") return say(kUsage);
   if (word == "replay" && argc == 3) return replay(argv[2]);
   if (word == "serve" && argc == 3) return serve(argv[2]);
   fmt::print(stderr, "{}", kUsage);

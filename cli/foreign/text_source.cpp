@@ -32,8 +32,8 @@ std::size_t sequence(std::string_view text, bool& is_cut) {
                              : first >= 0xF0 && first < 0xF5 ? 4
                                                              : 0;
   for (std::size_t i = 1; i < length; ++i) {
-    if (i == text.size()) return is_cut = true, 0;
-    if (!is_continuation(at(i))) return 0;
+    is_cut = i == text.size();
+    if (is_cut || !is_continuation(at(i))) return 0;
     const bool is_low = (first == 0xE0 && at(1) < 0xA0) || (first == 0xF0 && at(1) < 0x90);
     const bool is_high = (first == 0xED && at(1) > 0x9F) || (first == 0xF4 && at(1) > 0x8F);
     if (is_low || is_high) return 0;
@@ -51,15 +51,17 @@ bool is_no_json(std::string_view word) {
 // Returns the next place; `at`: the rest of the character is not read yet.
 std::size_t TextSource::scan_text(std::size_t at, std::size_t bytes, bool is_end) {
   const char c = buffer_[at];
-  if (is_escaped_) return is_escaped_ = false, at + 1;
-  if (c == '\\') return is_escaped_ = true, at + 1;
-  if (c == '"') return in_text_ = false, at + 1;
-  if (static_cast<unsigned char>(c) < 0x20) return buffer_[at] = ' ', at + 1;
+  if (is_escaped_ || c == '\\' || c == '"') {
+    in_text_ = is_escaped_ || c != '"';
+    is_escaped_ = !is_escaped_ && c == '\\';
+    return at + 1;
+  }
   bool is_cut = false;
   const std::size_t length = sequence({buffer_.data() + at, bytes - at}, is_cut);
   if (is_cut && !is_end) return at;
-  if (length == 0) return buffer_[at] = '?', at + 1;
-  return at + length;
+  if (length == 0) buffer_[at] = '?';
+  if (static_cast<unsigned char>(c) < 0x20) buffer_[at] = ' ';
+  return at + std::max<std::size_t>(length, 1);
 }
 
 // A word that is no number becomes an empty text of the same length, so that it is no time either.
@@ -82,7 +84,10 @@ std::size_t TextSource::scan(std::size_t bytes, bool is_end) {
     else next = at + 1, in_text_ = c == '"';
     if (next == at) return at;
     token_ = !in_text_ && kBetween.find(c) != kBetween.npos ? 0 : token_ + (next - at);
-    if (token_ > kMostToken) return problem_ = "a text in it is longer than 16 MB", 0;
+    if (token_ > kMostToken) {
+      problem_ = "a text in it is longer than 16 MB";
+      return 0;
+    }
   }
   return bytes;
 }

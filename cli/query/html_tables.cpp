@@ -123,7 +123,10 @@ Json table_of(const Source& source, const Wanted& wanted) {
   output.format = table::Format::Json;
   output.bytes = &bytes;
   auto outcome = run_report(source.recording, asked, settings, {}, output);
-  if (!outcome) return out["error"] = shown(outcome.error().text()), out;
+  if (!outcome) {
+    out["error"] = shown(outcome.error().text());
+    return out;
+  }
   out["rows"] = rows_of(bytes.text, report);
   out["columns"] = columns_of_report(report, out["rows"]);
   if (outcome->more) out["more"] = outcome->left_out ? Json(*outcome->left_out) : Json(true);

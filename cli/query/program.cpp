@@ -301,7 +301,10 @@ Result<int> run(Settings& settings, const cli::Invocation& invocation, int& fail
   std::optional<PartFile> part;
   if (file && (is_merge || !settings.timeline_format.empty())) {
     auto made = PartFile::beside(file, settings.output);
-    if (!made) return drop_if_empty(file, settings), tl::unexpected(made.error());
+    if (!made) {
+      drop_if_empty(file, settings);
+      return tl::unexpected(made.error());
+    }
     part.emplace(std::move(*made));
   }
   const int fd = part ? part->fd() : file ? file.get() : STDOUT_FILENO;

@@ -130,7 +130,10 @@ std::string_view head_line(std::string_view& text) {
 
 // The first line of the head is the title, the others are "key: value".
 bool take_line(Report& r, std::string_view line) {
-  if (r.title.empty()) return r.title = line, !line.empty();
+  if (r.title.empty()) {
+    r.title = line;
+    return !line.empty();
+  }
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return false;
   for (const Key& key : kKeys)

@@ -74,7 +74,10 @@ Result<const Fact*> TimelineDetails::look_up(Cache<Fact>& cache, std::optional<S
   Fact fact;
   statement->reset();
   statement->bind(":id", key);
-  const auto use = [&](const NamedRow& row) -> Result<void> { return fact = make(row), Result<void>{}; };
+  const auto use = [&](const NamedRow& row) -> Result<void> {
+    fact = make(row);
+    return {};
+  };
   if (auto done = for_each_row(*statement, use); !done) return tl::unexpected(done.error());
   return &(cache[id] = std::move(fact));
 }

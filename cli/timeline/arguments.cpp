@@ -61,7 +61,10 @@ struct ArgumentHandler {
   bool start_array(std::size_t) { return open("["); }
   bool end_array() { return close(']'); }
   bool key(std::string& text) {
-    if (depth == 1) return name = std::move(text), true;
+    if (depth == 1) {
+      name = std::move(text);
+      return true;
+    }
     add_inner(table::json_quote(text));
     inner += ':';
     return true;

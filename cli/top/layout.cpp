@@ -101,7 +101,10 @@ std::string memory_text(const Device& device) {
 
 TextLine device_line(const Device& device, bool utf8) {
   TextLine line{{fmt::format("GPU {} {:<8} ", device.node, device.name), Style::Normal}};
-  if (device.asleep) return line.push_back({"asleep", Style::Dim}), line;
+  if (device.asleep) {
+    line.push_back({"asleep", Style::Dim});
+    return line;
+  }
   if (device.busy) {
     line.push_back({fmt::format("busy {:>3.0f} % ", *device.busy), Style::Normal});
     line.push_back({table::bar(*device.busy / 100, kBarWidth, utf8), Style::Bar});

@@ -71,7 +71,10 @@ Result<void> finish(Request& request, const std::vector<std::string>& words) {
   if (!filter) return tl::unexpected(std::move(filter.error()));
   request.filter = std::move(*filter);
   if (words.empty()) return {};
-  if (!is_digits(words.front())) return request.database = words.front(), Result<void>{};
+  if (!is_digits(words.front())) {
+    request.database = words.front();
+    return {};
+  }
   auto pid = pid_of(words.front());
   if (!pid) return tl::unexpected(std::move(pid.error()));
   request.target = *pid;

@@ -94,7 +94,10 @@ query::Statement* Reader::statement(std::string_view page) {
   auto known = statements_.find(page);
   if (known == statements_.end()) {
     auto made = recording_.database.prepare(schema::page_sql(page));
-    if (!made) return failed_ = made.error(), nullptr;
+    if (!made) {
+      failed_ = made.error();
+      return nullptr;
+    }
     known = statements_.emplace(page, std::move(*made)).first;
   }
   known->second.reset();

@@ -69,7 +69,10 @@ FoundLibrary LibrarySearch::search(const std::string& name, const std::vector<co
     out.rule = rule;
     return !out.path.empty();
   };
-  if (name.find('/') != name.npos) return found(is_library(name) ? name : "", FoundBy::Path), out;
+  if (name.find('/') != name.npos) {
+    found(is_library(name) ? name : "", FoundBy::Path);
+    return out;
+  }
   const std::string runpath = chain.empty() ? "" : chain.front()->runpath;
   if (runpath.empty())  // a RUNPATH switches off all RPATHs
     for (const Asker* asker : chain)

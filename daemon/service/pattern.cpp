@@ -42,7 +42,11 @@ class Parser {
 
  private:
   bool more() const { return at_ < text_.size(); }
-  bool take(char c) { return more() && text_[at_] == c ? ++at_, true : false; }
+  bool take(char c) {
+    const bool is_there = more() && text_[at_] == c;
+    at_ += is_there;
+    return is_there;
+  }
 
   std::optional<Steps> alternatives() {
     auto left = sequence();

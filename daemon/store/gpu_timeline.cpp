@@ -41,7 +41,10 @@ std::int64_t GpuTimeline::add(const Work& work) {
   device.last = device.has_works ? std::max(device.last, work.end) : work.end;
   device.has_works = true;
   if (work.is_kernel) ++device.kernels, device.of_kernels.add(work.end - work.start);
-  if (work.end <= device.horizon) return ++device.late, 0;
+  if (work.end <= device.horizon) {
+    ++device.late;
+    return 0;
+  }
   cover(key, device, work.is_copy ? kCopies : kKernels, work);
   const std::int64_t newly = cover(key, device, kAll, work);
   busy_ns_ += newly;

@@ -111,8 +111,14 @@ class InjectionParser {
   Result<void> thread(const RulePart& part) { return pattern(part, rule().filter.thread); }
   Result<void> rank(const RulePart& part);
   Result<void> kernel(const RulePart& part);
-  Result<void> late(const RulePart&) { return rule().is_late = true, Result<void>(); }
-  Result<void> sticky(const RulePart&) { return rule().is_sticky = true, Result<void>(); }
+  Result<void> late(const RulePart&) {
+    rule().is_late = true;
+    return {};
+  }
+  Result<void> sticky(const RulePart&) {
+    rule().is_sticky = true;
+    return {};
+  }
   static Result<void> time(const RulePart& part, std::int64_t& to);
   static Result<void> pattern(const RulePart& part, std::string& to);
 
@@ -234,7 +240,10 @@ Result<void> InjectionParser::argument_part(const RulePart& part) {
   std::erase_if(out_.aims, [&](const auto& aim) { return !has_it(aim); });
   for (auto& [probe, aim] : out_.aims) {
     auto test = test_of(*probe, *place_named(*probe, part.key), part);
-    if (!test) return at_ = part.value_at(), tl::unexpected(test.error());
+    if (!test) {
+      at_ = part.value_at();
+      return tl::unexpected(test.error());
+    }
     aim.tests.push_back(std::move(*test));
   }
   return {};

@@ -148,7 +148,10 @@ std::string_view fact_name(const Target& target) {
 std::int64_t element(std::span<const std::byte> bytes, std::size_t width) {
   std::int32_t narrow = 0;
   std::uint64_t wide = 0;
-  if (width == sizeof narrow) return std::memcpy(&narrow, bytes.data(), width), narrow;
+  if (width == sizeof narrow) {
+    std::memcpy(&narrow, bytes.data(), width);
+    return narrow;
+  }
   std::memcpy(&wide, bytes.data(), std::min(width, sizeof wide));
   return wide > 0 ? 1 : 0;  // a size_t
 }

@@ -75,10 +75,10 @@ int run(const std::string& path, std::size_t count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 2)
-    return fmt::print(
-               "symbols_bench: skipped, no file was given (Debian's libtorch_cpu.so is the one to compare with)\n"),
-           0;
+  if (argc < 2) {
+    fmt::print("symbols_bench: skipped, no file was given (Debian's libtorch_cpu.so is the one to compare with)\n");
+    return 0;
+  }
   const std::string path = argv[1];
   if (::access(path.c_str(), R_OK) != 0) {
     fmt::print("symbols_bench: skipped, {} cannot be read\n", path);

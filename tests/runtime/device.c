@@ -31,8 +31,11 @@ int standin_current_device(void) { return current; }
 uint64_t standin_device_bytes(int device) { return devices[device].bytes; }
 
 static int find_in_catalogue(const char* text, struct device* out) {
-  for (size_t i = 0; i < sizeof catalogue / sizeof *catalogue; ++i)
-    if (strstr(catalogue[i].name, text)) return *out = catalogue[i], 1;
+  for (size_t i = 0; i < sizeof catalogue / sizeof *catalogue; ++i) {
+    if (!strstr(catalogue[i].name, text)) continue;
+    *out = catalogue[i];
+    return 1;
+  }
   return 0;
 }
 

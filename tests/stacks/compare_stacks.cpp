@@ -210,7 +210,10 @@ int compare(const Tracer& tracer, Pid pid, std::size_t stops, bool at_signal) {
 int main(int argc, char** argv) {
   const bool at_signal = argc > 2 && argv[2] == std::string_view("--at-signal");
   const int first = at_signal ? 3 : 2;
-  if (argc <= first) return std::fprintf(stderr, "usage: compare_stacks STOPS [--at-signal] COMMAND [ARGS...]\n"), 2;
+  if (argc <= first) {
+    std::fprintf(stderr, "usage: compare_stacks STOPS [--at-signal] COMMAND [ARGS...]\n");
+    return 2;
+  }
   LaunchedProgram::Command command{.argv = {argv + first, argv + argc}};
   for (char** e = environ; *e; ++e) command.environment.emplace_back(*e);
   auto program = LaunchedProgram::fork_waiting(command);

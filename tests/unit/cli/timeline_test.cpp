@@ -42,7 +42,10 @@ TEST(Protobuf, WritesTheExamplesOfItsGuide) {
 
 std::vector<std::pair<std::uint64_t, std::int64_t>> ends_of(const std::function<void(Nesting&)>& use) {
   std::vector<std::pair<std::uint64_t, std::int64_t>> out;
-  Nesting nesting([&](std::uint64_t track, std::int64_t at) { return out.emplace_back(track, at), Result<void>{}; });
+  Nesting nesting([&](std::uint64_t track, std::int64_t at) -> Result<void> {
+    out.emplace_back(track, at);
+    return {};
+  });
   use(nesting);
   EXPECT_TRUE(nesting.finish());
   return out;

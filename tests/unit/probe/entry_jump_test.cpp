@@ -103,7 +103,10 @@ TEST(EntryJump, MovesTheLoadOfATable) {
 
 TEST(EntryJump, IsWrittenOverTheBeginningsOfInstructions) {
   using Bytes = std::vector<std::uint8_t>;
-  const auto starts = [](Bytes bytes) { return bytes.resize(16, 0x90), starts_under_jump(bytes); };
+  const auto starts = [](Bytes bytes) {
+    bytes.resize(16, 0x90);
+    return starts_under_jump(bytes);
+  };
   EXPECT_EQ(starts({0x55, 0x48, 0x89, 0xE5, 0x41, 0x57}), (Bytes{1, 4}));  // push rbp; mov rsp, rbp; push r15
   EXPECT_EQ(starts({0x48, 0x83, 0xEC, 0x28, 0x48, 0x89, 0x7C, 0x24, 0x18}),
             (Bytes{4}));                                                         // sub $0x28, rsp; mov rdi, 0x18(rsp)

@@ -21,6 +21,10 @@ namespace {
 volatile std::sig_atomic_t traps;
 void handler(int) { traps = traps + 1; }
 
+int meet_event() {
+  fade_test_event();
+  return 33;
+}
 RemoteAddr event() { return {reinterpret_cast<std::uint64_t>(fade_test_event)}; }
 
 bool arm_event(AddressSpace& space, Tid stopped) {
@@ -36,9 +40,7 @@ int status_of(
                                      after, before);
 }
 
-TEST(LoaderGuard, AnAbandonedProgramGoesOn) {
-  test::expect_exit(status_of([] { return fade_test_event(), 33; }), 33);
-}
+TEST(LoaderGuard, AnAbandonedProgramGoesOn) { test::expect_exit(status_of(meet_event), 33); }
 
 TEST(LoaderGuard, AHandlerThatTheProgramSetsMeetsNoTrap) {
   const auto after = [] {
@@ -111,7 +113,7 @@ TEST(LoaderGuard, AForeignHandlerHidesCallsOnlyUntilLibcIsGuarded) {
 }
 
 TEST(LoaderGuard, ALaterFadePutsTheTextBack) {
-  test::Waiting program([] {}, [] { return fade_test_event(), 33; });
+  test::Waiting program([] {}, meet_event);
   test::trace_and_die(program.pid(), [&](AddressSpace& space) { EXPECT_TRUE(arm_event(space, program.tid())); });
   const Tracer tracer = test::make_tracer();
   AddressSpace space(tracer, program.pid());

@@ -128,7 +128,10 @@ struct SignalCase {
 };
 
 std::vector<SignalCase> signal_cases() {
-  const auto post = [](Postmortem of) { return of.has_code = true, of; };
+  const auto post = [](Postmortem of) {
+    of.has_code = true;
+    return of;
+  };
   const std::uint64_t far = 0x1000, below = kStackPointer - 4096, above = kStackPointer + 4096;
   return {
       {"NullPointer", fault(SIGSEGV, SEGV_MAPERR, far), post({.signal = SIGSEGV, .code = SEGV_MAPERR, .address = far})},

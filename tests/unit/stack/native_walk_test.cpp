@@ -87,8 +87,10 @@ TEST_F(Walk, FromTheVdso) {
     return mapping && mapping->path.find(name) != std::string::npos;
   };
   std::vector<RemoteAddr> frames;
-  ASSERT_TRUE(
-      stop_where(thread, code, [&](const auto& now) { return frames = now, !now.empty() && in(now[0], "[vdso]"); }));
+  ASSERT_TRUE(stop_where(thread, code, [&](const auto& now) {
+    frames = now;
+    return !now.empty() && in(now[0], "[vdso]");
+  }));
   NativeWalk::End end;
   EXPECT_EQ(thread.frames(code, end), frames);
   EXPECT_EQ(end, NativeWalk::End::Bottom);
@@ -115,7 +117,8 @@ TEST_F(AThreadEndsWhereItBegan, AsLibunwindSays) {
         [](void* to) -> void* {
           auto& self = *static_cast<AThreadEndsWhereItBegan*>(to);
           self.tid->store(Tid::of(::gettid()));
-          return self.work(*folder / "libwork.so"), nullptr;
+          self.work(*folder / "libwork.so");
+          return nullptr;
         },
         this);
     return ::pthread_join(thread, nullptr);

@@ -23,7 +23,11 @@ class Postmortems : public Recording {
     what.calls = std::move(calls);
     tracee->notice(std::move(what));
   }
-  static CallRecord running(CallRecord record) { return record.flags = 0, record.exit_ns = 0, record; }
+  static CallRecord running(CallRecord record) {
+    record.flags = 0;
+    record.exit_ns = 0;
+    return record;
+  }
 };
 
 TEST_F(Postmortems, HaveTheRunningCallWithItsArgumentsAndAge) {

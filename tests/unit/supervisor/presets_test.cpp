@@ -51,7 +51,10 @@ TEST(Presets, TheDriversNumbersStandIn) {
 TEST(Presets, OtherRulesStayAsTheyAreAndAskNobody) {
   for (const char* text : {"device.0.multiProcessorCount=72", "device.0.name=auto", "device.0.name=\"kfd\"", "nonsense",
                            "device.0.warpSize=auto"}) {
-    const auto rules = with_presets({RuleText{text}}, [] { return ADD_FAILURE() << "asked", KfdTopology{}; });
+    const auto rules = with_presets({RuleText{text}}, [] {
+      ADD_FAILURE() << "asked";
+      return KfdTopology{};
+    });
     ASSERT_TRUE(rules) << text;
     EXPECT_EQ(rules->at(0).text, text);
   }
