@@ -24,8 +24,9 @@ INSERT INTO origin_ VALUES (1, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
     (2, 0, 'libamdhip64', 'rocm', '6.4.43484', '6.4', 'system', 1, NULL, NULL, NULL),
  (13, 0, NULL, NULL, NULL, NULL, 'dlopen', NULL, '$ORIGIN', NULL, NULL),
  (14, 0, 'libamdhip64', 'rocm', NULL, '7.0', 'RPATH', 13, NULL, NULL, '/opt/rocm/lib/libamdhip64.so.6.4.43484');
-INSERT INTO binding_ VALUES (1, 'hip', 0, 2, 2, 'hipFree, hipMalloc', 250000000),
-    (1, 'hip', 1, 0, 1, 'hipDeviceReset', 250000000), (13, 'hip', 0, 14, 3, 'hipFree, hipLaunchKernel, hipMalloc', 400000000),
+INSERT INTO binding_ VALUES
+ (1, 'hip', 0, 2, 2, 'hipFree, hipMalloc', 250000000), (1, 'hip', 1, 0, 1, 'hipDeviceReset', 250000000),
+ (13, 'hip', 0, 14, 3, 'hipFree, hipLaunchKernel, hipMalloc', 400000000),
  (13, 'roctx', 2, 0, 1, 'roctxMarkA', 400000000);
 INSERT INTO function_ (id, session, name, api, grp, kind, library, arg_names, result_type, success) VALUES
  (1, 1, 'hipMalloc', 'hip', 'memory', 'alloc', '/opt/rocm/lib/libamdhip64.so.6', 'ptr,size', 'hipError_t', 0),
