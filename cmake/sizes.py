@@ -88,12 +88,12 @@ def main():
     source = pathlib.Path(next((w for w in words if not w.startswith("-")), ".")).resolve()
     files = code(source)
     wide, lengths = wide_lines(files), {path: len(lines) for path, lines in files.items()}
-    print(f"files: {len(files)}, of 10 the longest has {percentile(lengths.values(), 0.9)} lines or more, "
-          f"the longest of all {max(lengths.values())}; {len(wide)} lines above {WIDEST} columns")
+    print(f"files: {len(files)}, nine of ten have at most {percentile(lengths.values(), 0.9)} lines, the longest "
+          f"{max(lengths.values())}; {len(wide)} lines above {WIDEST} columns")
     found = list(tags(files))
     all_functions, all_classes = functions(found), classes(found, files)
-    print(f"functions: {len(all_functions)}, of 10 the longest has "
-          f"{percentile([f.lines for f in all_functions], 0.9)} lines or more")
+    print(f"functions: {len(all_functions)}, nine of ten have at most "
+          f"{percentile([f.lines for f in all_functions], 0.9)} lines")
     above = large(all_classes)
     print(f"classes: {len(all_classes)}, {len(above)} above {FUNCTIONS} functions or {MEMBERS} members, "
           f"{sum(not c.comment for c in above)} of them without a comment")
