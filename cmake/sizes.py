@@ -36,7 +36,7 @@ def percentile(numbers, share):
 def tags(files):
     """What universal-ctags finds in the product's C++: a dictionary for each, with name, path, kind and its fields."""
     paths = [path for path in files if path.suffix in (".cpp", ".hpp", ".h") and "tests" not in path.parts]
-    command = ["ctags", "--fields=+neKSs", "--c++-kinds=+pf", "--sort=no", "-f", "-", "-L", "-"]
+    command = ["ctags-universal", "--fields=+neKSs", "--c++-kinds=+pf", "--sort=no", "-f", "-", "-L", "-"]
     found = subprocess.run(command, input="\n".join(map(str, paths)), check=True, capture_output=True, text=True)
     for line in found.stdout.splitlines():
         head, _, fields = line.partition(';"\t')
