@@ -264,8 +264,8 @@ struct InjectionHit {
   std::string was, became;  // values as text; `was` is empty where there was none
 };
 // A look at the host's side of a copy (--watch-numbers). A copy to the device is looked at when it is entered. A copy
-// to the host is looked at when it returns, or when a call that has waited for it returns. One row of number_: a field
-// is a column.
+// to the host is looked at when it returns, or when a call that has waited for it returns. A field is a
+// column of number_, or a part of the sums.
 struct NumbersSeen {
   CallId call = 0;  // the copy
   CallId wait = 0;  // the call that waited for it; 0: the copy itself

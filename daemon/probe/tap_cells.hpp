@@ -18,7 +18,7 @@
 
 namespace fade {
 
-// Where the parts of an area of taps are that begins at `at`: the code (r-x), and behind it the data (rw-).
+// The addresses of the parts of an area of taps: the code (r-x) begins at `at`, and the data (rw-) follows it.
 struct TapLayout {
   static constexpr std::uint64_t kCodeSize = 4096 * 1024, kSize = kCodeSize + tap::DataLayout::kSize;
   static constexpr std::uint64_t kGatesAt = 4096, kGateSize = 256, kGates = tap::DataLayout::kGates;

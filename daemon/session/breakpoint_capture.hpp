@@ -29,7 +29,7 @@
 
 namespace fade {
 
-class BreakpointCapture final : public Capture {  // a call passes all fields in turn: each reads or does one thing
+class BreakpointCapture final : public Capture {  // each field reads or changes one part of a call
  public:
   struct Parts {  // the parameters of the constructor
     EventSink& sink;

@@ -12,7 +12,7 @@
 
 namespace fade {
 
-struct Needs {                  // a field is a question that an engine asks at each call
+struct Needs {                  // a field answers a question of the engines
   std::size_t stack_words = 0;  // argument words on the stack
   std::size_t sse_words = 0;    // SSE registers with arguments
   bool sse_result = false;      // the result is in xmm0

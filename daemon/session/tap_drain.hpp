@@ -1,4 +1,4 @@
-// When the rings of taps are read: all records until now, or a part of a full ring so that its thread goes on at once.
+// Decides when the rings of taps are read: all records until now, or a part of a full ring, so that its thread goes on.
 // Tracing thread only.
 #pragma once
 #include <cstdint>

@@ -57,7 +57,7 @@ bool TapQuestions::learn_site(const TapAsking& asking) {
   return true;
 }
 
-// The record of this call follows, and gets the stack.
+// The record of this call is read later, and gets this stack then.
 void TapQuestions::take_entry_stack(const TapAsking& asking, TapThread& ring) {
   const auto is_of_call = [&](const auto& taken) {
     return taken.sp == asking.sp().value && taken.entry == asking.cell.entry;
@@ -67,7 +67,7 @@ void TapQuestions::take_entry_stack(const TapAsking& asking, TapThread& ring) {
   ring.stacks.push_back({asking.sp().value, asking.cell.entry, stack});
 }
 
-// Comes before all else: a process that gets no rings need not tell its unwinders either.
+// This question comes before all others: a process without rings need not tell its unwinders either.
 bool TapQuestions::has_rings(const TapAsking& asking) {
   if (asking.threads.has_rings()) return true;
   auto rings = asking.thread.space().make_rings(asking.thread.tid);
@@ -76,7 +76,7 @@ bool TapQuestions::has_rings(const TapAsking& asking) {
   return rings.has_value();
 }
 
-// The ring of the thread, which gets one if it has none. Null: there is none for it.
+// Returns the ring of the thread, and makes one if the thread has none. Null: the thread cannot have one.
 TapThread* TapQuestions::ring_of(const TapAsking& asking) {
   TapThreads& threads = asking.threads;
   Thread& thread = asking.thread;

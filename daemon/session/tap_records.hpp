@@ -20,7 +20,7 @@
 
 namespace fade {
 
-class TapRecords {  // most fields are what this engine shares with breakpoints: books, sites, effects
+class TapRecords {  // most fields are books that this engine shares with breakpoints
  public:
   struct Parts {
     EventSink& sink;

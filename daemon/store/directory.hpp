@@ -40,7 +40,7 @@ struct Bases {
   static Bases read(sqlite::Db& db);
 };
 
-struct FunctionEntry {  // computed once for a function: a field is a question that a recorder asks at each call
+struct FunctionEntry {  // a field answers a question of the recorders, once for all calls
   FunctionRow row = 0;
   probes::ProbePtr probe;
   std::string name{};  // as it is stored: without the additions of C++

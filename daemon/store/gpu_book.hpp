@@ -49,7 +49,7 @@ struct GpuWork {  // one row of gpu_work_, and the state until it is written
   std::optional<GpuSpan> time;
 };
 
-class GpuBook {  // a work waits in two maps: for its time, and for the call that put it to run
+class GpuBook {  // works wait in two maps: for their times, and for their calls
  public:
   GpuBook(sqlite::Db& db, Failure& failure, SessionRow session, BatchTable& rows);
 

@@ -23,7 +23,7 @@
 
 namespace fade {
 
-class Recording {  // the parts of one recording, from the file to the end block; their order is that of destruction
+class Recording {  // the parts of one recording, from the queue to the sensors; each has one task
  public:
   Recording(const RecordingOptions& options, const probes::Overrides& overrides, Coverage coverage)
       : options_(options), overrides_(overrides), coverage_(std::move(coverage)) {

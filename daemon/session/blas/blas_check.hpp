@@ -27,7 +27,7 @@
 
 namespace fade {
 
-class BlasCheck {  // a product passes the maps of it: its call runs, its thread is on an errand, it is computed
+class BlasCheck {  // each map has the products of one stage: call, errand, computation
  public:
   // `program`: that computes products again.
   BlasCheck(EventSink& sink, const SessionClock& clock, StackCapture& stacks, const blas::CheckRule& rule,
