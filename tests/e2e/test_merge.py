@@ -225,7 +225,7 @@ def test_a_killed_and_a_running_recording_are_taken_as_they_are(build, query, re
 @pytest.mark.parametrize("content", [b"", b"noise", b"SQLite format 3\0"], ids=["empty", "noise", "header"])
 def test_a_file_that_is_no_recording_is_named(query, record, tmp_path, content):
     record("a.db", "launch=2")
-    (tmp_path / "b.db").write_bytes(content and content + os.urandom(20_000))
+    (tmp_path / "b.db").write_bytes(content and content + bytes(range(256)) * 80)
     refused = query("merge", "a.db", "b.db", "-o", "all.db")
     assert refused.returncode == 1 and "b.db" in refused.stderr
     assert sorted(path.name for path in tmp_path.glob("*.db*")) == ["a.db", "b.db"]
