@@ -18,8 +18,8 @@ def finish(*targets):
 
 # ---------------------------------------------------------------- whom
 @pytest.fixture
-def two(start):
-    pair = [start("steady 2"), start("steady 3")]
+def two(start, tmp_path):
+    pair = [start(f"steady {threads} {tmp_path}") for threads in (2, 3)]
     for target in pair:
         target.ask("rounds")
     return pair
@@ -53,9 +53,9 @@ def test_as_pidof_gives_them(attach, two):
     finish(*two)
 
 
-def test_by_name(attach, two):
-    folder = re.escape(str(two[0].process.args[0]))
-    calls_of_both(attach("--name", f"{folder} [23]$"), two)
+def test_by_name(attach, two, tmp_path):
+    """The folder is in the name: a pattern of the program alone takes in the targets of other tests beside this one."""
+    calls_of_both(attach("--name", f"steady [23] {re.escape(str(tmp_path))}$"), two)
     finish(*two)
 
 
