@@ -2,27 +2,33 @@
 
 #include <sys/resource.h>
 
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
 namespace fade::sqlite {
 namespace {
 
-// SQLite does not say it; empty where there is none.
+// Empty where there is none.
 std::string limit_of_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   return " (a file may have " + std::to_string(limit.rlim_cur) + " bytes here: ulimit -f)";
 }
 
+// Why the system refused, in parentheses. SQLite keeps no errno of a write that a commit made: `system` is 0 then, and
+// a limit of files is the likely reason.
+std::string reason_of(int primary, int system) {
+  if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN && primary != SQLITE_FULL) return {};
+  if (primary == SQLITE_IOERR && (system == 0 || system == EFBIG))
+    if (std::string limit = limit_of_files(); !limit.empty()) return limit;
+  return system == 0 ? std::string() : std::string(" (") + std::strerror(system) + ")";
+}
+
 Error error_of(sqlite3* db, std::string doing) {
   const int code = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
   std::string cause = db ? sqlite3_errmsg(db) : "out of memory";
-  const int system = db ? sqlite3_system_errno(db) : 0;
-  const int primary = code & 0xff;
-  if (system != 0 && (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN || primary == SQLITE_FULL))
-    cause += std::string(" (") + std::strerror(system) + ")";
-  else if (primary == SQLITE_IOERR) cause += limit_of_files();
+  cause += reason_of(code & 0xff, db ? sqlite3_system_errno(db) : 0);
   if (code == SQLITE_READONLY_DBMOVED) cause = "the file was removed or renamed meanwhile";
   return Error{std::move(doing), std::move(cause), {}, code};
 }

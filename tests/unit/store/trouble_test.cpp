@@ -158,6 +158,23 @@ TEST_F(Trouble, FullDiskIsToldOnceAndTheProgramRunsOn) {
   EXPECT_EQ(*db->integer("SELECT clean FROM sessions"), 0);
 }
 
+// SQLite gives the kernel's error if a statement writes, and none if a commit does.
+TEST_F(Trouble, AFileThatMayNotGrowIsToldWithItsLimit) {
+  const int status = run_in_child([&] {
+    auto db = sqlite::Db::open(directory.file("grows.db"), SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+    ASSERT_TRUE(db->exec("CREATE TABLE t(x)"));
+    ::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{64 << 10, 64 << 10};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    for (const char* bytes : {"1000000", "20000000"}) {  // what the page cache holds until the commit, and more
+      const auto grown = db->exec("INSERT INTO t VALUES (zeroblob(" + std::string(bytes) + "))");
+      ASSERT_FALSE(grown);
+      EXPECT_THAT(grown.error().cause, HasSubstr("(a file may have 65536 bytes here: ulimit -f)")) << bytes;
+    }
+  });
+  EXPECT_EQ(status, 0);
+}
+
 TEST_F(Trouble, AFullDiskLeavesNoCallUncounted) {
   const int status = run_in_child([&] {
     log::set_level(log::Level::Silent);
