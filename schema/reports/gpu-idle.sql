@@ -24,8 +24,8 @@
 -- column: asked_ns        duration  from putting the next work to run to its begin; empty: not known
 -- column: before          text      function that put the work before to run
 -- column: after           text      function that put the next work to run
--- column: line            text      your own line (--skip-frames) of the longest call meanwhile, else of the next
---   work's call, where its stack was recorded
+-- column: line            text      your own line (--skip-frames) of that function's longest call meanwhile; of the
+--   call that put the next work to run, if no function took most of the time or its stack was not recorded
 WITH mine AS MATERIALIZED (
   SELECT * FROM gpu_idle WHERE true /*? AND session = :session */ /*? AND pid = :pid */ /*? AND device = :device */
     /*? AND "end" > :from */ /*? AND start < :to */),
@@ -60,7 +60,8 @@ SELECT i.pid, i.device, i.start AS start_ns, i."end" AS end_ns, i.duration AS du
        i."end" - i.asked AS asked_ns,
        (SELECT f.name FROM call_ c JOIN function_ f ON f.id = c.fn WHERE c.id = i.before_call_id) AS before,
        (SELECT f.name FROM function_ f WHERE f.id = b.fn) AS after,
-       coalesce((SELECT u.file_line FROM call_stack_ k JOIN user_lines u ON u.stack = k.stack WHERE k.call = m.id),
+       coalesce((SELECT u.file_line FROM call_stack_ k JOIN user_lines u ON u.stack = k.stack
+                 WHERE k.call = m.id AND 2 * m.all_ns >= i.duration),
                 (SELECT u.file_line FROM call_stack_ k JOIN user_lines u ON u.stack = k.stack
                  WHERE k.call = i.after_call_id)) AS line
 FROM mine i
