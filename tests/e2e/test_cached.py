@@ -84,6 +84,7 @@ def test_copies_are_changed_and_put_back(build, start, attach, form, runtime, th
     target = start(f"keeps {form} {threads}", runtime)
     before = Look(target)
     attachment = attach(target, "--set", RULE, "--set", "device.*.name=Dream", "--set-cached").has_come()
+    attachment.tells("fade changed 2")
     said = attachment.says()
     assert said.index("they keep the changed values") < said.index("fade changed 2")
     assert target.ask("show") == "show 72/2575000/Dream 48/2482000/Dream"
