@@ -82,6 +82,18 @@ JOIN function_ f ON f.id = x.fn
 LEFT JOIN function_ pf ON pf.id = x.parent_fn
 LEFT JOIN least k ON k.session = p.session;
 
+-- The shortest mean duration of a function that can be told from fade's cost. A tap's cost is known better than that of
+-- stops.
+CREATE VIEW least_durations AS
+SELECT f.session, x.fn AS function_id,
+       (sum(x.n - x.counted - x.tapped) * coalesce(k.least, 0) + sum(x.tapped) * coalesce(t.call_spread, 0))
+         / max(sum(x.n - x.counted), 1) AS least_ns
+FROM call_stat_ x
+JOIN function_ f ON f.id = x.fn
+LEFT JOIN call_cost_ k ON k.session = f.session AND k.form = 'jump'
+LEFT JOIN call_cost_ t ON t.session = f.session AND t.form = 'tap'
+GROUP BY x.fn;
+
 CREATE VIEW top AS
 WITH f AS (
   SELECT session, name, category, sum(calls) AS calls, sum(errors) AS errors, sum(total_ns) AS total_ns,

@@ -9,17 +9,16 @@ LEFT JOIN process_ranks r ON r.process_id = p.id;
 
 CREATE VIEW threads AS
 SELECT t.id, p.session, t.process AS process_id, p.pid, t.tid, t.name, t.ts AS start, t.ts_end AS "end",
-       coalesce(s.calls, 0) AS calls, coalesce(s.errors, 0) AS errors,
-       coalesce(iif(s.total < s.outer * coalesce(k.least, 0), 0, s.total), 0) AS total_ns, r.rank
+       coalesce(s.calls, 0) AS calls, coalesce(s.errors, 0) AS errors, coalesce(s.total, 0) AS total_ns, r.rank
 FROM thread_ t
 JOIN process_ p ON p.id = t.process
 LEFT JOIN process_ranks r ON r.process_id = p.id
 LEFT JOIN (
-  SELECT thread, sum(n) AS calls, sum(errors) AS errors, sum(CASE parent_fn WHEN 0 THEN total ELSE 0 END) AS total,
-         sum(CASE parent_fn WHEN 0 THEN n ELSE 0 END) AS outer
-  FROM call_stat_
-  GROUP BY thread) s ON s.thread = t.id
-LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
+  SELECT x.thread, sum(x.n) AS calls, sum(x.errors) AS errors,
+         sum(iif(x.parent_fn = 0 AND x.total >= (x.n - x.counted) * l.least_ns, x.total, 0)) AS total
+  FROM call_stat_ x
+  JOIN least_durations l ON l.function_id = x.fn
+  GROUP BY x.thread) s ON s.thread = t.id;
 
 CREATE VIEW modules AS
 SELECT m.id, p.session, p.pid, m.path, m.soname, m.role, m.version, m.build_id, m.sites, m.base,

@@ -51,9 +51,13 @@ SELECT id, NULL AS guid, CASE kind WHEN 'mark' THEN 'MARKER_CORE_API' ELSE 'MARK
 FROM ranges;
 
 -- Steps with the usual duration in their thread: the median of complete steps. A step is slow if it took more than one
--- and a half times the median of three or more steps.
+-- and a half times the median of three or more steps. A sum of times below what fade's cost may make of its calls
+-- (doubt) is 0, but for waits that are certain.
 CREATE VIEW steps AS
-WITH ranked AS (
+WITH least AS MATERIALIZED (
+  SELECT l.function_id, l.least_ns, iif(l.function_id IN (SELECT fn FROM wait_), l.least_ns, 0) AS waiting_ns
+  FROM least_durations l),
+ranked AS (
   SELECT id, thread, dur, row_number() OVER (PARTITION BY thread ORDER BY dur) AS place,
          count(*) OVER (PARTITION BY thread) AS n
   FROM step_
@@ -67,36 +71,41 @@ SELECT s.id, p.session, p.id AS process_id, p.pid, t.tid, s.idx, s.name, s.ts AS
        s.dur AS duration, s.complete, u.median AS median_ns, round(1.0 * s.dur / nullif(u.median, 0), 3) AS vs_median,
        s.complete AND u.n >= 3 AND s.dur > 1.5 * u.median AS slow, s.calls, s.errors, s.launches, s.copies,
        s.copied AS copied_bytes, s.growth AS growth_bytes,
-       iif(s.in_calls < s.calls * coalesce(k.least, 0), 0, s.in_calls) AS in_calls_ns,
-       iif(s.waited < s.calls * coalesce(k.least, 0), 0, s.waited) AS waited_ns,
+       iif(s.in_calls < s.calls_doubt, iif(s.waited < s.waits_doubt, 0, s.waited), s.in_calls) AS in_calls_ns,
+       iif(s.waited < s.waits_doubt, 0, s.waited) AS waited_ns,
        s.call AS first_call_id, s.call_end AS last_call_id, s.thread AS thread_id, r.rank
-FROM step_ s
+FROM (
+  SELECT s.*,
+         (SELECT sum(x.n * l.least_ns) FROM step_stat_ x JOIN least l ON l.function_id = x.fn WHERE x.step = s.id)
+           AS calls_doubt,
+         (SELECT sum(x.n * l.waiting_ns) FROM step_stat_ x JOIN least l ON l.function_id = x.fn WHERE x.step = s.id)
+           AS waits_doubt
+  FROM step_ s) s
 JOIN process_ p ON p.id = s.process
 JOIN thread_ t ON t.id = s.thread
 LEFT JOIN usual u ON u.thread = s.thread
-LEFT JOIN process_ranks r ON r.process_id = p.id
-LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
+LEFT JOIN process_ranks r ON r.process_id = p.id;
 
 CREATE VIEW step_calls AS
 SELECT x.step AS step_id, f.name, c.category, x.n AS calls, x.errors,
-       iif(x.self < x.n * coalesce(k.least, 0), 0, x.self) AS self_ns, x.fn AS function_id
+       iif(x.self < x.n * coalesce(k.least_ns, 0), 0, x.self) AS self_ns, x.fn AS function_id
 FROM step_stat_ x
 JOIN function_ f ON f.id = x.fn
 JOIN function_categories c ON c.function_id = x.fn
-LEFT JOIN call_cost_ k ON k.session = f.session AND k.form = 'jump';
+LEFT JOIN least_durations k ON k.function_id = x.fn;
 
 CREATE VIEW waits AS
 SELECT p.session, p.id AS process_id, p.pid, f.name, CASE f.kind WHEN 'sync' THEN 'sync' ELSE 'copy' END AS kind,
        s.library AS caller_library,
        coalesce(s.symbol, s.library || '+' || iif(s.offset IS NULL, NULL, printf('0x%x', s.offset)),
                 iif(s.address IS NULL, NULL, printf('0x%x', s.address))) AS caller,
-       w.n AS calls, iif(w.total < w.n * coalesce(k.least, 0), 0, w.total) AS blocked_ns,
+       w.n AS calls, iif(w.total < w.n * coalesce(k.least_ns, 0), 0, w.total) AS blocked_ns,
        w.max AS max_ns, w.longest AS longest_call_id, w.fn AS function_id
 FROM wait_ w
 JOIN process_ p ON p.id = w.process
 JOIN function_ f ON f.id = w.fn
 LEFT JOIN call_site_ s ON s.id = w.caller
-LEFT JOIN call_cost_ k ON k.session = p.session AND k.form = 'jump';
+LEFT JOIN least_durations k ON k.function_id = w.fn;
 
 -- CPU time from the last sample before to the first sample after, in proportion to the share of idle time; NULL if the
 -- share is below a half.

@@ -250,7 +250,7 @@ def test_a_slow_step_is_told_with_what_differed(build, ranges, query):
 def test_steps_between_calls(ranges):
     database, _ = ranges(f"{ROCTX} launch sync launch=2 sync launch=3 copy sync launch",
                          "--step", "hipDeviceSynchronize",
-                         FADE_STANDIN_DELAY="hipDeviceSynchronize:1ms")
+                         FADE_STANDIN_DELAY="hipDeviceSynchronize:20ms")
     assert database.rows("SELECT idx, name, launches, copies, waited_ns > 0 FROM steps") == [
         (1, "hipDeviceSynchronize", 2, 0, 1), (2, "hipDeviceSynchronize", 3, 1, 1)]
     database, _ = ranges(f"{ROCTX} launch sync again=9", "--step", "hipDeviceSynchronize/4",

@@ -98,6 +98,36 @@ TEST_F(Costs, OfACallWithoutAStopAreThoseOfATap) {
   EXPECT_EQ(value("SELECT stops, calls, tapped, cost_ns FROM overhead"), "6|3|0|" + std::to_string(300 + 6 * 590));
 }
 
+// Steps and a thread of many short calls, by taps or not, and some that wait. What cannot be told of the short ones
+// takes nothing from the waits.
+TEST_F(Costs, OfShortCallsDoNotHideLongOnes) {
+  open({.step = {StepRule::By::Call, "hipDeviceSynchronize", 1}});
+  measured();
+  tracee->notice(CostMeasured{.form = "tap", .calls = 100, .call_ns = 10, .call_spread_ns = 5, .stop_ns = 30});
+  const auto took = [&](const char* name, std::int64_t ns, std::uint32_t flags = 0) {
+    CallRecord call = tracee->begin(name, {0});
+    call.exit_ns = call.entry_ns + ns;
+    call.flags |= flags;
+    tracee->put(call);
+  };
+  took("hipDeviceSynchronize", 5600);
+  for (int i = 0; i < 100; ++i) took("hipMemset", 60, kTapped);  // 50 ns each, of which 5 ns are in doubt
+  took("hipDeviceSynchronize", 5600);
+  for (int i = 0; i < 100; ++i) took("hipFree", 650);  // 50 ns each, of which 170 ns are in doubt
+  took("hipDeviceSynchronize", 5600);
+  finish();
+  EXPECT_THAT(rows("SELECT calls, in_calls_ns, waited_ns FROM steps ORDER BY id"),
+              ElementsAre("101|10000|5000", "101|5000|5000"));
+  EXPECT_THAT(
+      rows("SELECT step_id, name, self_ns FROM step_calls ORDER BY step_id, name"),
+      ElementsAre("1|hipDeviceSynchronize|5000", "1|hipMemset|5000", "2|hipDeviceSynchronize|5000", "2|hipFree|0"));
+  EXPECT_EQ(value("SELECT blocked_ns FROM waits"), "15000");
+  EXPECT_EQ(value("SELECT total_ns FROM threads"), "20000");
+  EXPECT_THAT(rows("SELECT f.name, l.least_ns FROM least_durations l JOIN functions f ON f.id = l.function_id "
+                   "ORDER BY f.name"),
+              ElementsAre("hipDeviceSynchronize|170", "hipFree|170", "hipMemset|5"));
+}
+
 TEST_F(Costs, ThatCouldNotBeMeasuredLeaveTimesAsTheyWere) {
   open();
   tracee->notice(CostMeasured{.form = "jump", .problem = "cannot make a child: Operation not permitted"});
