@@ -9,15 +9,15 @@
 namespace fade::sqlite {
 namespace {
 
-// Empty where there is none.
+// The size that a file may have, in parentheses. The text is empty if there is no limit.
 std::string limit_of_files() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
   return " (a file may have " + std::to_string(limit.rlim_cur) + " bytes here: ulimit -f)";
 }
 
-// Why the system refused, in parentheses. SQLite keeps no errno of a write that a commit made: `system` is 0 then, and
-// a limit of files is the likely reason.
+// The system's reason for an error with that primary code, in parentheses. `system` is the errno that SQLite kept. It
+// is 0 for a write of a commit; then a limit of the file's size is the likely reason.
 std::string reason_of(int primary, int system) {
   if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN && primary != SQLITE_FULL) return {};
   if (primary == SQLITE_IOERR && (system == 0 || system == EFBIG))

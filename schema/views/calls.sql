@@ -82,8 +82,8 @@ JOIN function_ f ON f.id = x.fn
 LEFT JOIN function_ pf ON pf.id = x.parent_fn
 LEFT JOIN least k ON k.session = p.session;
 
--- The shortest mean duration of a function that can be told from fade's cost. A tap's cost is known better than that of
--- stops.
+-- The shortest mean duration of a function that can be told from fade's cost. The cost of taps is known better than
+-- that of stops.
 CREATE VIEW least_durations AS
 SELECT f.session, x.fn AS function_id,
        (sum(x.n - x.counted - x.tapped) * coalesce(k.least, 0) + sum(x.tapped) * coalesce(t.call_spread, 0))

@@ -51,8 +51,8 @@ SELECT id, NULL AS guid, CASE kind WHEN 'mark' THEN 'MARKER_CORE_API' ELSE 'MARK
 FROM ranges;
 
 -- Steps with the usual duration in their thread: the median of complete steps. A step is slow if it took more than one
--- and a half times the median of three or more steps. A sum of times below what fade's cost may make of its calls
--- (doubt) is 0, but for waits that are certain.
+-- and a half times the median of three or more steps. calls_doubt, waits_doubt: the part of a step's times that may be
+-- fade's cost. A time below it is 0; in_calls_ns is then the time of the waits, if that is above its own doubt.
 CREATE VIEW steps AS
 WITH least AS MATERIALIZED (
   SELECT l.function_id, l.least_ns, iif(l.function_id IN (SELECT fn FROM wait_), l.least_ns, 0) AS waiting_ns

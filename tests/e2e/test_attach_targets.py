@@ -54,7 +54,7 @@ def test_as_pidof_gives_them(attach, two):
 
 
 def test_by_name(attach, two, tmp_path):
-    """The folder is in the name: a pattern of the program alone takes in the targets of other tests beside this one."""
+    """The pattern has the folder of this test. Without it, fade-attach comes to targets of other tests, too."""
     calls_of_both(attach("--name", f"steady [23] {re.escape(str(tmp_path))}$"), two)
     finish(*two)
 

@@ -98,8 +98,7 @@ TEST_F(Costs, OfACallWithoutAStopAreThoseOfATap) {
   EXPECT_EQ(value("SELECT stops, calls, tapped, cost_ns FROM overhead"), "6|3|0|" + std::to_string(300 + 6 * 590));
 }
 
-// Steps and a thread of many short calls, by taps or not, and some that wait. What cannot be told of the short ones
-// takes nothing from the waits.
+// Steps of many short calls and a wait. The short calls are tapped in the first step and stopped in the second one.
 TEST_F(Costs, OfShortCallsDoNotHideLongOnes) {
   open({.step = {StepRule::By::Call, "hipDeviceSynchronize", 1}});
   measured();
